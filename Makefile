@@ -1,0 +1,64 @@
+# Every target makes its own environment: only Python (3.11 or later), make and Git are needed.
+#   PYTHON=python3.12 make test     another interpreter
+#   make test WORKERS=4             more test processes
+
+PYTHON  ?= python3
+WORKERS ?= 2
+
+VENV      := .venv
+PY        := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+
+# One BLAS thread: the matrices are small, and more threads only get in each other's way.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help venv demo test test-all lint types bench wheel clean
+
+help: ## Show this list
+	@echo "boring-bo: make <target>"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(INSTALLED) ## Make .venv with the pinned packages (the other targets do it when needed)
+
+$(INSTALLED): setup.py pyproject.toml constraints.txt
+	@echo "==> Making $(VENV) with $(PYTHON) and the versions in constraints.txt (once; some minutes)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "boring-bo needs Python 3.11 or later; say PYTHON=... to choose one" >&2; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(INSTALLED) ## Embedded Camelback: BORING against REMBO, a plain GP and Sobol search
+	@echo "==> Running the demo: tables here, JSON lines and pictures under results/"
+	@$(ONE_THREAD) $(PY) -m experiments demo
+
+test: lint types ## Lint, types and the fast tests (what CI runs)
+	@echo "==> Testing (the slow tier: make test-all)"
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) -q
+
+test-all: lint types ## The same with the slow statistical tests
+	@echo "==> Testing, slow tier included"
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) -q -m "slow or not slow"
+
+lint: $(INSTALLED) ## Style and docstrings (ruff)
+	@echo "==> Linting with ruff"
+	@$(PY) -m ruff check .
+
+types: $(INSTALLED) ## Type hints (mypy --strict)
+	@echo "==> Checking types with mypy"
+	@$(PY) -m mypy
+
+bench: $(INSTALLED) ## Speed of the likelihood, the learner and ask, with a profile
+	@echo "==> Timing, one BLAS thread"
+	@$(ONE_THREAD) $(PY) -m experiments bench
+
+wheel: $(INSTALLED) ## Build the wheel into dist/
+	@echo "==> Building the wheel into dist/"
+	@rm -rf build
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+
+clean: ## Remove what the tools made (keeps .venv and results)
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +

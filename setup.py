@@ -1,0 +1,75 @@
+"""Distribution metadata of boring-bo; tool settings live in ``pyproject.toml``."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGES = ("boring", "baselines", "synthetic")
+
+# What the default optimiser needs, and nothing else.
+CORE = [
+    "numpy>=1.26",
+    "scipy>=1.11",
+    "pymanopt>=2.2",
+    "threadpoolctl>=3.2",
+    "tqdm>=4.60",
+]
+
+# Optional parts; each module that needs one imports it lazily and names the extra if it is missing.
+GPY = ["GPy>=1.13"]
+AUTOGRAD = ["autograd>=1.6"]
+SKLEARN = ["scikit-learn>=1.3"]
+PLOT = ["matplotlib>=3.8"]
+ALL = [*GPY, *AUTOGRAD, *SKLEARN, *PLOT]
+
+DEV = [
+    *ALL,
+    "hypothesis>=6.90",
+    "mypy>=1.8",
+    "pytest>=8.0",
+    "pytest-timeout>=2.2",
+    "pytest-xdist>=3.5",
+    "ruff>=0.5",
+    "setuptools>=77",
+]
+
+setup(
+    name="boring-bo",
+    version="0.1.0",
+    description="High-dimensional Bayesian optimisation that learns an active subspace and says so",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="boring-bo contributors",
+    license="MIT",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    packages=find_packages(
+        include=[pattern for name in PACKAGES for pattern in (name, f"{name}.*")]
+    ),
+    package_data={name: ["py.typed"] for name in PACKAGES},
+    zip_safe=False,
+    install_requires=CORE,
+    extras_require={
+        "gpy": GPY,
+        "autograd": AUTOGRAD,
+        "sklearn": SKLEARN,
+        "plot": PLOT,
+        "all": ALL,
+        "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
+        "peers": ["cma>=3.3", "optuna>=3.5"],
+        "notebooks": [*PLOT, "ipykernel>=6.0", "nbconvert>=7.0"],
+        "dev": DEV,
+    },
+    keywords=["bayesian optimization", "gaussian process", "active subspace", "high-dimensional"],
+    classifiers=[
+        "Development Status :: 3 - Alpha",
+        "Intended Audience :: Science/Research",
+        "Operating System :: OS Independent",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Mathematics",
+        "Typing :: Typed",
+    ],
+)
