@@ -1,0 +1,198 @@
+"""Checks of arguments, each with the rule, what came, and the remedy in its message."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .exceptions import InvalidInputError, UnknownNameError
+from .typing import FloatArray
+
+__all__ = ["as_points", "as_positive_int", "as_values", "check_options", "suggest"]
+
+_REAL_KINDS = "iufb"
+
+
+def _as_real_array(value: ArrayLike, name: str) -> FloatArray:
+    """Return a float64 copy, refusing text, complex numbers and objects."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(
+            f"{name} must be a rectangular array of real numbers; numpy could not build one "
+            f"({error}). Give every row the same length."
+        ) from error
+    if array.dtype.kind not in _REAL_KINDS:
+        raise InvalidInputError(
+            f"{name} must hold real numbers; received dtype {array.dtype}. "
+            "Convert it to float64 first."
+        )
+    return np.array(array, dtype=np.float64)
+
+
+def as_points(X: ArrayLike, dim: int, name: str = "X") -> FloatArray:
+    """Return points as a fresh (n, D) array.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, D) or (D,)
+        Finite real numbers; a one-dimensional array is one point.
+    dim : int
+        The dimension D.
+    name : str
+        What the message calls the argument.
+
+    Returns
+    -------
+    ndarray, shape (n, D)
+        A float64 copy.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is another one, or an entry is not a finite real number.
+
+    Examples
+    --------
+    >>> as_points([1, 2], 2).shape
+    (1, 2)
+    """
+    points = _as_real_array(X, name)
+    if points.ndim == 1 or (points.ndim == 0 and dim == 1):
+        points = points.reshape(1, -1)
+    if points.ndim != 2 or points.shape[1] != dim:
+        raise InvalidInputError(
+            f"{name} must have shape (n, {dim}), or ({dim},) for one point; "
+            f"received shape {np.shape(X)}. Give each point {dim} coordinates."
+        )
+    if not np.all(np.isfinite(points)):
+        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise InvalidInputError(
+            f"{name} must hold finite coordinates; row {row} is {points[row].tolist()}. "
+            "Remove or replace that point."
+        )
+    return points
+
+
+def as_values(y: ArrayLike, n: int, name: str = "y") -> FloatArray:
+    """Return values as a fresh (n,) array; NaN and infinities pass.
+
+    Parameters
+    ----------
+    y : array_like, shape (n,), (n, 1) or scalar when n is 1
+        Real numbers.
+    n : int
+        How many values are expected.
+    name : str
+        What the message calls the argument.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        A float64 copy.
+
+    Raises
+    ------
+    InvalidInputError
+        If the count differs, or the values are complex, text or objects.
+
+    Examples
+    --------
+    >>> as_values(3, 1)
+    array([3.])
+    """
+    values = _as_real_array(y, name)
+    if values.shape not in {(n,), (n, 1)} and not (n == 1 and values.ndim == 0):
+        raise InvalidInputError(
+            f"{name} must hold one value for each of the {n} points, shape ({n},); "
+            f"received shape {values.shape}. Give as many values as points."
+        )
+    return values.reshape(n)
+
+
+def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
+    """Return an integer of at least ``minimum``.
+
+    Parameters
+    ----------
+    value : object
+        What the caller passed.
+    name : str
+        What the message calls the argument.
+    minimum : int, default 1
+        Smallest value allowed.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidInputError
+        If the value is not an integer or is too small.
+
+    Examples
+    --------
+    >>> as_positive_int(3, "n")
+    3
+    """
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < minimum:
+        raise InvalidInputError(
+            f"{name} must be an integer of at least {minimum}; received {value!r}. "
+            f"Pass for example {name}={max(minimum, 1)}."
+        )
+    return int(value)
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that names the nearest known name, or all of them when none is near.
+
+    Parameters
+    ----------
+    name : str
+        What the caller wrote.
+    known : iterable of str
+        What would have been understood.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> suggest("boringg", ["boring", "sobol"])
+    "Did you mean 'boring'? Known: boring, sobol."
+    """
+    names = sorted(set(known))
+    listing = f"Known: {', '.join(names)}." if names else "There are none."
+    near = difflib.get_close_matches(str(name), names, n=1)
+    return f"Did you mean {near[0]!r}? {listing}" if near else listing
+
+
+def check_options(
+    options: Mapping[str, Any], allowed: Iterable[str], owner: str = "this function"
+) -> None:
+    """Raise if an option is not known, suggesting the nearest one.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        Keyword arguments as the caller wrote them.
+    allowed : iterable of str
+        The names that are understood.
+    owner : str
+        What the message calls the receiver of the options.
+
+    Raises
+    ------
+    UnknownNameError
+        If a key of ``options`` is not in ``allowed``.
+    """
+    names = tuple(allowed)
+    for option in options:
+        if option not in names:
+            raise UnknownNameError(f"{owner} has no option {option!r}. {suggest(option, names)}")
