@@ -1,0 +1,1 @@
+"""Learning of active subspaces: frames on the Stiefel manifold and their estimators."""
