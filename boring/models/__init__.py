@@ -1,0 +1,1 @@
+"""Surrogate models: the native GP engine, its priors, and the fence around GPy."""
