@@ -6,6 +6,7 @@ with its own variance and lengthscale. A plain GP is the case of a single term.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -69,13 +70,13 @@ class AdditiveKernel:
 
     def __post_init__(self) -> None:
         ends = np.cumsum([0, *(term.n_parameters for term in self.terms)])
-        slices = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        slices = tuple(slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
         object.__setattr__(self, "slices", slices)
 
     @property
     def n_parameters(self) -> int:
         """Length of the parameter vector."""
-        return self.slices[-1].stop
+        return int(self.slices[-1].stop)
 
     @property
     def component_names(self) -> tuple[str, ...]:

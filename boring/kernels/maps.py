@@ -27,7 +27,10 @@ LOG_LENGTHSCALE_BOUNDS = (-3.0, 7.0)
 class FeatureMap(ABC):
     """A linear map of scaled inputs, in two steps: fixed inputs, then scaled features."""
 
-    n_parameters: int
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Length of the map's parameter vector."""
 
     def inputs(self, X: FloatArray) -> FloatArray:
         """Return the part of the map that no parameter changes, shape (n, m)."""
@@ -57,17 +60,23 @@ class FeatureMap(ABC):
 class Isotropic(FeatureMap):
     """One lengthscale shared by all inputs, Z = X / l."""
 
-    n_parameters = 1
+    @property
+    def n_parameters(self) -> int:
+        """Length of the map's parameter vector."""
+        return 1
 
     def features(self, inputs: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return X / l."""
         return np.asarray(inputs * np.exp(-parameters[0]))
 
     def pullback(
         self, inputs: FloatArray, Z: FloatArray, dZ: FloatArray, parameters: FloatArray
     ) -> FloatArray:
+        """Return the derivative in log l."""
         return np.array([-np.vdot(dZ, Z)])
 
     def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ / l."""
         return np.asarray(dZ * np.exp(-parameters[0]))
 
 
@@ -78,18 +87,22 @@ class Ard(FeatureMap):
     dim: int
 
     @property
-    def n_parameters(self) -> int:  # type: ignore[override]
+    def n_parameters(self) -> int:
+        """Length of the map's parameter vector."""
         return self.dim
 
     def features(self, inputs: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return X diag(1/l)."""
         return np.asarray(inputs * np.exp(-parameters))
 
     def pullback(
         self, inputs: FloatArray, Z: FloatArray, dZ: FloatArray, parameters: FloatArray
     ) -> FloatArray:
+        """Return the derivative in each log l."""
         return np.asarray(-np.einsum("ij,ij->j", dZ, Z))
 
     def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ diag(1/l)."""
         return np.asarray(dZ * np.exp(-parameters))
 
 
@@ -100,9 +113,11 @@ class Projected(Isotropic):
     basis: FloatArray
 
     def inputs(self, X: FloatArray) -> FloatArray:
+        """Return X B."""
         return np.asarray(X @ self.basis)
 
     def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ B' / l."""
         return np.asarray((dZ * np.exp(-parameters[0])) @ self.basis.T)
 
 
@@ -113,21 +128,26 @@ class ProjectedArd(FeatureMap):
     basis: FloatArray
 
     @property
-    def n_parameters(self) -> int:  # type: ignore[override]
+    def n_parameters(self) -> int:
+        """Length of the map's parameter vector."""
         return int(self.basis.shape[1])
 
     def inputs(self, X: FloatArray) -> FloatArray:
+        """Return X B."""
         return np.asarray(X @ self.basis)
 
     def features(self, inputs: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return X B diag(1/l)."""
         return np.asarray(inputs * np.exp(-parameters))
 
     def pullback(
         self, inputs: FloatArray, Z: FloatArray, dZ: FloatArray, parameters: FloatArray
     ) -> FloatArray:
+        """Return the derivative in each log l."""
         return np.asarray(-np.einsum("ij,ij->j", dZ, Z))
 
     def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ diag(1/l) B'."""
         return np.asarray((dZ * np.exp(-parameters)) @ self.basis.T)
 
 
@@ -139,7 +159,8 @@ class Free(FeatureMap):
     rank: int
 
     @property
-    def n_parameters(self) -> int:  # type: ignore[override]
+    def n_parameters(self) -> int:
+        """Length of the map's parameter vector."""
         return self.dim * self.rank
 
     def factor(self, parameters: FloatArray) -> FloatArray:
@@ -147,14 +168,17 @@ class Free(FeatureMap):
         return parameters.reshape(self.dim, self.rank)
 
     def features(self, inputs: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return X M."""
         return np.asarray(inputs @ self.factor(parameters))
 
     def pullback(
         self, inputs: FloatArray, Z: FloatArray, dZ: FloatArray, parameters: FloatArray
     ) -> FloatArray:
+        """Return X' dZ, row by row."""
         return np.asarray((inputs.T @ dZ).ravel())
 
     def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ M'."""
         return np.asarray(dZ @ self.factor(parameters).T)
 
     @property
