@@ -78,7 +78,7 @@ class Observations:
     def is_informative(self) -> bool:
         """Whether there are two different finite values, hence something to fit."""
         values = self.finite_y
-        return bool(values.size >= 2 and np.ptp(values) > 0.0)
+        return bool(values.size >= 2 and values.max() > values.min())
 
     def append(self, X: ArrayLike, y: ArrayLike) -> Observations:
         """Return these observations and more.

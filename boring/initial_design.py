@@ -1,0 +1,143 @@
+"""Initial designs: where to look before there is anything to model.
+
+All return points of the cube [-1, 1]^D in scaled units and draw from the generator they are given.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import qmc
+
+from .embedding import RandomEmbedding
+from .exceptions import InvalidInputError
+from .typing import FloatArray
+from .validation import as_positive_int
+
+__all__ = ["interleaved_embeddings", "latin_hypercube", "sobol_design", "uniform_design"]
+
+MAX_SOBOL_DIM = 21201
+"""Largest dimension for which scipy holds Sobol direction numbers (Joe and Kuo 2008)."""
+
+
+def uniform_design(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Draw points independently and uniformly from the cube.
+
+    Parameters
+    ----------
+    n, dim : int
+    rng : numpy.random.Generator
+        Consumed.
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+    """
+    n, dim = _sizes(n, dim)
+    return rng.uniform(-1.0, 1.0, size=(n, dim))
+
+
+def latin_hypercube(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Draw a Latin hypercube: each of n slices of every coordinate holds one point.
+
+    Parameters
+    ----------
+    n, dim : int
+    rng : numpy.random.Generator
+        Consumed.
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+
+    Notes
+    -----
+    McKay, Beckman and Conover 1979.
+    """
+    n, dim = _sizes(n, dim)
+    unit = qmc.LatinHypercube(dim, rng=rng).random(n)
+    return np.asarray(2.0 * unit - 1.0, dtype=np.float64)
+
+
+def sobol_design(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Return the first points of a scrambled Sobol sequence.
+
+    Parameters
+    ----------
+    n, dim : int
+        The dimension is at most 21201.
+    rng : numpy.random.Generator
+        Consumed. Generators in the same state give the same sequence, so that a shorter design is
+        the beginning of a longer one.
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+
+    Notes
+    -----
+    Sobol 1967; direction numbers of Joe and Kuo 2008; scrambling of Matousek 1998, as in scipy.
+    A power of two is balanced best; any n is allowed.
+
+    Examples
+    --------
+    >>> sobol_design(3, 2, np.random.default_rng(0)).shape
+    (3, 2)
+    """
+    n, dim = _sizes(n, dim)
+    if dim > MAX_SOBOL_DIM:
+        raise InvalidInputError(
+            f"A Sobol sequence has at most {MAX_SOBOL_DIM} dimensions; received {dim}. "
+            "Use uniform_design or latin_hypercube."
+        )
+    engine = qmc.Sobol(dim, scramble=True, rng=rng)
+    unit = engine.random_base2((max(n, 1) - 1).bit_length())[:n]
+    return np.asarray(2.0 * unit - 1.0, dtype=np.float64)
+
+
+def interleaved_embeddings(
+    n: int,
+    dim: int,
+    effective_dim: int,
+    rng: np.random.Generator,
+    n_embeddings: int | None = None,
+) -> FloatArray:
+    """Draw points from several random embeddings in turn.
+
+    Parameters
+    ----------
+    n, dim : int
+    effective_dim : int, 1 <= d <= D
+        Columns of each embedding.
+    rng : numpy.random.Generator
+        Consumed.
+    n_embeddings : int, optional
+        How many embeddings take turns; 1 is the burn-in of REMBO, None draws a new embedding for
+        every point (chosen here: it identifies the subspace best).
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+        Row i is ``clip(A z)`` with A the embedding number ``i mod n_embeddings`` and z uniform in
+        its box of half-width sqrt(d).
+
+    Notes
+    -----
+    Wang et al. 2016 (REMBO); thesis Alg. 3, line 1.
+    **Deviation**: the thesis burns in with a single embedding. All those points lie on one
+    clipped d-plane, from which the active subspace cannot be identified; hence the turns.
+    """
+    n, dim = _sizes(n, dim)
+    effective_dim = as_positive_int(effective_dim, "effective_dim")
+    if n == 0:
+        return np.empty((0, dim))
+    count = n if n_embeddings is None else as_positive_int(n_embeddings, "n_embeddings")
+    embeddings = [RandomEmbedding.gaussian(dim, effective_dim, rng) for _ in range(min(count, n))]
+    rows = [
+        embeddings[index % len(embeddings)].up(embeddings[0].sample(1, rng))[0]
+        for index in range(n)
+    ]
+    return np.stack(rows)
+
+
+def _sizes(n: int, dim: int) -> tuple[int, int]:
+    return as_positive_int(n, "n", minimum=0), as_positive_int(dim, "dim")
