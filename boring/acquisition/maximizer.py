@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from boring.acquisition.base import Acquisition
-from boring.exceptions import InvalidInputError, NonFiniteWarning
+from boring.exceptions import InvalidInputError, NumericsWarning
 from boring.typing import FloatArray
 
 __all__ = ["MaximizerResult", "duplicates", "generate_candidates", "maximize_acquisition"]
@@ -175,7 +175,7 @@ def maximize_acquisition(
 
     Warns
     -----
-    NonFiniteWarning
+    NumericsWarning
         If the acquisition is finite at no candidate; the result is then a random step from
         the incumbent.
     """
@@ -197,7 +197,7 @@ def maximize_acquisition(
         warnings.warn(
             f"the acquisition is finite at none of {len(points)} candidates; proposing a "
             "random step from the incumbent",
-            NonFiniteWarning,
+            NumericsWarning,
             stacklevel=2,
         )
         x = _replacement(incumbent, avoid, rng)

@@ -6,7 +6,7 @@ import pytest
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import duplicates, generate_candidates, maximize_acquisition
 from boring.acquisition.ucb import UpperConfidenceBound
-from boring.exceptions import InvalidInputError, NonFiniteWarning
+from boring.exceptions import InvalidInputError, NumericsWarning
 
 
 class Bowl:
@@ -132,7 +132,7 @@ def test_pockets_without_a_number_are_avoided():
 
 def test_an_acquisition_without_any_number_warns_and_steps_from_the_incumbent():
     nothing = Bowl(np.zeros(3), bad=lambda X: np.ones(len(X), bool))
-    with pytest.warns(NonFiniteWarning, match="finite at none"):
+    with pytest.warns(NumericsWarning, match="finite at none"):
         found = maximize_acquisition(
             nothing, 3, incumbent=np.zeros(3), rng=np.random.default_rng(1)
         )
