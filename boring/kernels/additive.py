@@ -121,8 +121,7 @@ def squared_distances(Z: FloatArray) -> FloatArray:
     products: FloatArray = Z @ Z.T
     norms = products.diagonal().copy()
     products *= -2.0
-    products += norms[:, None]
-    products += norms
+    products += np.add.outer(norms, norms)
     np.maximum(products, 0.0, out=products)
     products.flat[:: len(Z) + 1] = 0.0
     return products

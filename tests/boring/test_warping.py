@@ -1,0 +1,58 @@
+"""Output warps: order kept, better half kept, defined for awkward values."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from boring.warping import half_rank_warp, log_warp, standardize
+
+values = st.lists(
+    st.floats(-1e6, 1e6, allow_nan=False).map(lambda v: round(v, 3)), min_size=2, max_size=40
+)
+
+
+@pytest.mark.parametrize("warp", [standardize, half_rank_warp, log_warp])
+@settings(max_examples=60, deadline=None)
+@given(y=values)
+def test_warps_keep_the_order_and_standardise(warp, y: list[float]) -> None:
+    given_values = np.array(y)
+    warped = warp(given_values)
+    assert np.all(np.isfinite(warped))
+    order = np.argsort(given_values, kind="stable")
+    assert np.all(np.diff(warped[order]) >= -1e-9)
+    if np.ptp(given_values) > 0:
+        assert warped.mean() == pytest.approx(0, abs=1e-7)
+        assert warped.std() == pytest.approx(1, abs=1e-7)
+    else:
+        np.testing.assert_array_equal(warped, 0)
+
+
+def test_half_rank_keeps_the_better_half_and_tames_the_worse() -> None:
+    y = np.concatenate([np.linspace(0, 1, 11), [-1e9, -5.0, -1e3, -2.0]])
+    warped = half_rank_warp(y)
+    better = y >= np.median(y)
+    slope = np.diff(warped[better]) / np.diff(y[better])
+    np.testing.assert_allclose(slope, slope[0], rtol=1e-9)
+    assert warped.min() > -4, "an outlier of -1e9 counts as the worst of 15, no more"
+
+
+def test_half_rank_by_hand() -> None:
+    # Larger is better; median 2, rms of {0, 1} above it is sqrt(.5).
+    from scipy.stats import norm
+
+    y = np.array([3.0, 2.0, 1.0])
+    raw = np.array([3.0, 2.0, 2.0 - np.sqrt(0.5) * norm.ppf((2 + 0.5) / 3)])
+    np.testing.assert_allclose(half_rank_warp(y), (raw - raw.mean()) / raw.std())
+
+
+def test_log_warp_by_hand() -> None:
+    y = np.array([0.0, -1.0, -3.0])
+    raw = -np.log1p(np.array([0.0, 1.0, 3.0]) / 1.0)
+    np.testing.assert_allclose(log_warp(y), (raw - raw.mean()) / raw.std())
+
+
+def test_half_the_values_equal() -> None:
+    y = np.array([1.0, 1.0, 1.0, 0.0, -4.0])
+    assert half_rank_warp(y)[0] > half_rank_warp(y)[3] > half_rank_warp(y)[4]
+    assert log_warp(y)[0] > log_warp(y)[3] > log_warp(y)[4]
