@@ -1,0 +1,241 @@
+"""Command line of the experiments; see ``python -m experiments --help``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from boring.exceptions import BoringError, InvalidInputError
+from boring.validation import suggest
+
+from .config import DEFAULT_SEEDS, EXPERIMENTS, get_experiment
+
+__all__ = ["main"]
+
+DESCRIPTION = """\
+Compare optimisers on problems whose optimum and hidden subspace are known.
+
+Runs are kept as JSON lines; a stopped experiment goes on where it was when the command is
+repeated, and tables and plots are rebuilt from the lines at any time.
+"""
+
+EXAMPLES = """\
+examples:
+  python -m experiments list
+  python -m experiments demo
+  python -m experiments run camelback-2-in-5 --seeds 5 --jobs 2 --out results/camelback.jsonl
+  python -m experiments report results/camelback.jsonl --out results/camelback
+"""
+
+COMMANDS = ("run", "report", "list", "demo", "bench")
+
+OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that suggests the near name for a mistyped command."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        if "invalid choice: '" in message:
+            wrong = message.split("invalid choice: '")[1].split("'")[0]
+            message = f"unknown command {wrong!r}. {suggest(wrong, COMMANDS)}"
+        super().error(message)
+
+
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 1; received {text!r}")
+    return number
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = _Parser(
+        prog="python -m experiments",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run", help="run an experiment, or go on with it", description="Run a named experiment."
+    )
+    run.add_argument("name", help="an experiment; `python -m experiments list` shows them")
+    run.add_argument(
+        "--seeds",
+        type=_positive,
+        default=DEFAULT_SEEDS,
+        help="number of paired seeds (default %(default)s)",
+    )
+    run.add_argument(
+        "--first-seed", type=int, default=0, help="the first of them (default %(default)s)"
+    )
+    run.add_argument(
+        "--budget", type=_positive, help="evaluations of each run (default: the experiment's)"
+    )
+    run.add_argument(
+        "--methods",
+        type=_names,
+        help="comma-separated, such as boring,rembo,gp (default: the experiment's)",
+    )
+    run.add_argument(
+        "--jobs", type=_positive, default=1, help="processes, one BLAS thread each (default 1)"
+    )
+    run.add_argument("--out", type=Path, help="JSON lines (default results/NAME.jsonl)")
+    run.add_argument("--retry-failed", action="store_true", help="repeat runs on file as failed")
+    run.add_argument("--quiet", action="store_true", help="no progress bar, no table")
+    report = commands.add_parser(
+        "report",
+        help="rebuild table and plot from records",
+        description="Write table.md and one convergence plot for each experiment in the file.",
+    )
+    report.add_argument("records", type=Path, help="JSON lines written by `run`")
+    report.add_argument("--out", type=Path, help="folder (default: beside the records)")
+    report.add_argument(
+        "--reference",
+        default="boring",
+        help="method that the others are paired with (default %(default)s)",
+    )
+    commands.add_parser("list", help="list the experiments and the methods")
+    demo = commands.add_parser(
+        "demo",
+        help="the embedded Camelback, with table and pictures, in a few minutes",
+        description="BORING against REMBO, a plain GP and Sobol search on a hidden Camelback.",
+    )
+    demo.add_argument("--jobs", type=_positive, default=2, help="processes (default %(default)s)")
+    demo.add_argument("--seeds", type=_positive, help="number of paired seeds")
+    demo.add_argument(
+        "--out", type=Path, default=Path("results/demo"), help="folder (default %(default)s)"
+    )
+    demo.add_argument("--fresh", action="store_true", help="forget the runs made before")
+    bench = commands.add_parser(
+        "bench",
+        help="tables of optimisation, subspace recovery and speed",
+        description="Run the three benchmarks; tables are printed and written to the folder.",
+    )
+    bench.add_argument("--seeds", type=_positive, help="seeds of optimisation and recovery")
+    bench.add_argument("--jobs", type=_positive, default=2, help="processes (default %(default)s)")
+    bench.add_argument(
+        "--out", type=Path, default=Path("results/bench"), help="folder (default %(default)s)"
+    )
+    bench.add_argument(
+        "--only",
+        choices=("optimisation", "recovery", "speed"),
+        action="append",
+        help="one of the three; may be repeated",
+    )
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from .progress import RunProgress
+    from .runner import run_experiment
+    from .tables import results_table
+
+    experiment = get_experiment(arguments.name).with_budget(arguments.budget)
+    path = arguments.out or Path("results") / f"{experiment.name}.jsonl"
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    with RunProgress(experiment.name, enabled=not arguments.quiet) as progress:
+        records = run_experiment(
+            experiment,
+            path,
+            seeds=seeds,
+            methods=arguments.methods,
+            jobs=arguments.jobs,
+            retry_failed=arguments.retry_failed,
+            progress=progress,
+        )
+    if not arguments.quiet:
+        print(results_table(records))
+        print(f"\nRecords: {path}")
+        print(f"Plot and table: python -m experiments report {path}")
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from .records import read_records
+    from .report import write_report
+
+    records = read_records(arguments.records)
+    if not records:
+        raise InvalidInputError(f"{arguments.records} holds no records yet.")
+    methods = {record.method for record in records}
+    if arguments.reference != "boring" and arguments.reference not in methods:
+        raise InvalidInputError(
+            f"{arguments.reference!r} is not in the records. "
+            f"{suggest(arguments.reference, methods)}"
+        )
+    folder = arguments.out or arguments.records.with_suffix("")
+    text, files = write_report(records, folder, arguments.reference)
+    print(text)
+    print("\nWritten: " + ", ".join(str(file) for file in files))
+
+
+def _list() -> None:
+    import baselines  # noqa: F401 (registers its optimisers)
+    from boring.registry import optimizer_names
+
+    from .tables import markdown
+
+    rows = [
+        [experiment.name, str(experiment.budget), str(experiment.n_initial), experiment.description]
+        for experiment in EXPERIMENTS.values()
+    ]
+    print(markdown(["experiment", "evaluations", "initial", "what it is"], rows))
+    print(f"\nMethods: {', '.join(optimizer_names())}")
+
+
+def _demo(arguments: argparse.Namespace) -> None:
+    from .demo import DEMO_SEEDS, run_demo
+
+    run_demo(
+        arguments.out,
+        n_seeds=arguments.seeds or DEMO_SEEDS,
+        jobs=arguments.jobs,
+        fresh=arguments.fresh,
+    )
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    from .bench import run_bench
+
+    run_bench(arguments.out, seeds=arguments.seeds, jobs=arguments.jobs, only=arguments.only)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status: 0 fine, 1 failed, 2 wrong input."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        from . import check_siblings
+
+        check_siblings()
+        if arguments.command == "run":
+            _run(arguments)
+        elif arguments.command == "report":
+            _report(arguments)
+        elif arguments.command == "list":
+            _list()
+        elif arguments.command == "demo":
+            _demo(arguments)
+        else:
+            _bench(arguments)
+    except (BoringError, ImportError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE_ERROR if isinstance(error, InvalidInputError) else RUN_ERROR
+    except KeyboardInterrupt:
+        print("\nstopped; finished runs are kept, repeat the command to go on", file=sys.stderr)
+        return RUN_ERROR
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""The named experiments: problem, budget, methods, initial design."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.validation import suggest
+
+if TYPE_CHECKING:
+    from synthetic.base import TestProblem
+
+__all__ = [
+    "DEFAULT_METHODS",
+    "DEFAULT_SEEDS",
+    "EXPERIMENTS",
+    "OPTIMISATION_TABLE",
+    "Experiment",
+    "get_experiment",
+]
+
+DEFAULT_METHODS = ("boring", "boring-thesis", "rembo", "gp", "sobol", "random")
+DEFAULT_SEEDS = 20
+"""Paired seeds; fewer leave the quartiles too uncertain to compare methods."""
+
+OWN_INITIAL_DESIGN = ("boring-thesis",)
+"""Methods whose initial design is part of what they are, and is not replaced by the shared one."""
+
+GIVEN_DIMENSION = ("boring", "boring-thesis", "rembo")
+"""Methods that are told the true effective dimension, all alike."""
+
+OPTIMISATION_TABLE = ("camelback-2-in-5", "camelback-2-in-10", "rosenbrock-5-in-10")
+"""The experiments of the table in the README and of the benchmark."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A problem with a budget and the methods to be compared on it.
+
+    Parameters
+    ----------
+    name : str
+    make_problem : callable
+        Takes a seed and returns the problem instance of that seed; a module-level function or a
+        partial of one, so that it can be sent to another process.
+    budget : int
+        Evaluations of each run.
+    n_initial : int
+        Points of the initial design that the methods share.
+    methods : tuple of str
+        Registered names.
+    options : mapping of str to mapping
+        Options by method. ``n_initial`` among them replaces the shared one; None there lets the
+        method choose.
+    description : str
+        One line for the list.
+
+    Raises
+    ------
+    InvalidInputError
+        If the budget is not positive, or the initial design is empty or longer than the budget.
+    """
+
+    name: str
+    make_problem: Callable[[int], TestProblem]
+    budget: int
+    n_initial: int
+    methods: tuple[str, ...] = DEFAULT_METHODS
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if self.budget < 1:
+            raise InvalidInputError(f"budget must be at least 1; received {self.budget}.")
+        if not 1 <= self.n_initial <= self.budget:
+            raise InvalidInputError(
+                f"n_initial must lie between 1 and the budget of {self.budget}; received "
+                f"{self.n_initial}. Raise the budget or shorten the initial design."
+            )
+
+    def problem(self, seed: int) -> TestProblem:
+        """Return the problem instance of a seed."""
+        return self.make_problem(seed)
+
+    def options_of(self, method: str) -> Mapping[str, Any]:
+        """Return the options that the experiment gives to a method."""
+        return self.options.get(method, {})
+
+    def with_budget(self, budget: int | None) -> Experiment:
+        """Return the experiment with another budget; None changes nothing."""
+        return self if budget is None else dataclasses.replace(self, budget=budget)
+
+
+def _named(name: str, seed: int) -> TestProblem:
+    from synthetic.registry import get_problem
+
+    return get_problem(name, seed)
+
+
+def _standard(
+    name: str, budget: int, n_initial: int, effective_dim: int, description: str
+) -> Experiment:
+    options: dict[str, dict[str, Any]] = {
+        method: {"effective_dim": effective_dim} for method in GIVEN_DIMENSION
+    }
+    for method in OWN_INITIAL_DESIGN:
+        options.setdefault(method, {})["n_initial"] = None
+    return Experiment(
+        name=name,
+        make_problem=partial(_named, name),
+        budget=budget,
+        n_initial=n_initial,
+        options=options,
+        description=description,
+    )
+
+
+_ALL = (
+    _standard("camelback-2-in-5", 60, 8, 2, "six-hump camelback on a hidden plane of 5 inputs"),
+    _standard("camelback-2-in-10", 100, 10, 2, "the same in 10 inputs; thesis 5.2, setting 2"),
+    _standard("sinexp-2-in-5", 60, 8, 2, "sinusoidal-exponential; thesis 5.3.2, function 3"),
+    _standard("ripple-2-in-5", 60, 8, 2, "camelback with ripples along every other direction"),
+    _standard("rosenbrock-5-in-10", 150, 10, 5, "a curved valley; thesis 5.3.2, function 4"),
+    _standard("branin-2-in-25", 100, 10, 2, "Branin on a hidden plane of 25 inputs"),
+    _standard("parabola-1-in-2", 30, 5, 1, "the thesis's easiest; 5.3.2, function 1"),
+    _standard("camelback-2-in-3", 40, 6, 2, "2-D function in 3-D; thesis 5.2, setting 1"),
+    _standard("rosenbrock-5-in-25", 200, 10, 5, "5-D function in 25-D; thesis 5.2, setting 3"),
+    _standard("exact-structure-2-in-5", 80, 8, 2, "the thesis's model itself; 5.2, setting 4"),
+    _standard("exact-structure-2-in-10", 120, 10, 2, "the same in 10 inputs"),
+    _standard("hartmann6-6-in-25", 200, 10, 6, "Hartmann's six variables, rotated in 25 inputs"),
+)
+
+EXPERIMENTS: Mapping[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
+"""By name. SwissFEL (thesis 5.2, setting 5) was never published and is not among them."""
+
+
+def get_experiment(name: str) -> Experiment:
+    """Return a named experiment.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name; the message suggests the nearest.
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownNameError(f"There is no experiment {name!r}. {suggest(name, EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,330 @@
+"""Tables of results, as Markdown that also reads well in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from boring.exceptions import InvalidInputError
+
+from .curves import regret_curves, value_curves
+from .metrics import PairedComparison, compare_paired, quartiles
+from .records import RunRecord
+
+__all__ = [
+    "DEFAULT_REFERENCE",
+    "MethodSummary",
+    "Spread",
+    "format_number",
+    "group_by_experiment",
+    "group_by_method",
+    "markdown",
+    "results_table",
+    "summarise",
+]
+
+DEFAULT_REFERENCE = "boring"
+"""The method that the others are compared with."""
+
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median, quartiles and mean of one figure over seeds.
+
+    Parameters
+    ----------
+    median, lower, upper, mean : float
+        Lower and upper are the quartiles.
+    n : int
+        How many seeds had the figure.
+    """
+
+    median: float
+    lower: float
+    upper: float
+    mean: float
+    n: int
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Spread | None:
+        """Return the spread of the values, or None if there are none."""
+        array = np.array(list(values), dtype=np.float64)
+        if array.size == 0:
+            return None
+        lower, median, upper = quartiles(array)
+        return cls(median, lower, upper, float(np.mean(array)), int(array.size))
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """The figures of one method in one experiment.
+
+    Parameters
+    ----------
+    method : str
+    n_runs, n_failed : int
+        Failed runs are part of every figure that they have.
+    best_value, simple_regret, largest_angle_degrees, seconds_per_ask : Spread or None
+        Over seeds; seconds per suggestion is the mean of a run, so that no part of the cost hides
+        in rare slow steps.
+    against_reference : PairedComparison or None
+        On the seeds that both have; None for the reference itself.
+    """
+
+    method: str
+    n_runs: int
+    n_failed: int
+    best_value: Spread | None
+    simple_regret: Spread | None
+    largest_angle_degrees: Spread | None
+    seconds_per_ask: Spread | None
+    against_reference: PairedComparison | None
+
+
+def group_by_experiment(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
+    """Return the records of each experiment, in order of first appearance."""
+    groups: dict[str, list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault(record.experiment, []).append(record)
+    return {name: tuple(group) for name, group in groups.items()}
+
+
+def group_by_method(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
+    """Return the records of each method sorted by seed, methods in order of first appearance."""
+    groups: dict[str, list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault(record.method, []).append(record)
+    return {
+        name: tuple(sorted(group, key=lambda record: record.seed)) for name, group in groups.items()
+    }
+
+
+def _costs(records: Sequence[RunRecord]) -> dict[int, float]:
+    """Return the figure compared on each seed: final regret, or the value where that is unknown."""
+    if all(record.simple_regret is not None for record in records):
+        finals = regret_curves(records).final()
+    else:
+        curves = value_curves(records)
+        finals = curves.final() if curves.direction == "minimize" else -curves.final()
+    return {record.seed: float(final) for record, final in zip(records, finals, strict=True)}
+
+
+def _compare(records: Sequence[RunRecord], other: Sequence[RunRecord]) -> PairedComparison | None:
+    mine, theirs = _costs(records), _costs(other)
+    shared = sorted(set(mine) & set(theirs))
+    if not shared:
+        return None
+    first, second = [mine[seed] for seed in shared], [theirs[seed] for seed in shared]
+    if records[0].simple_regret is None:  # values, not regrets: shift so that a ratio has a sense
+        lowest = min(value for value in (*first, *second))
+        first, second = ([v - lowest for v in values] for values in (first, second))
+    return compare_paired(first, second)
+
+
+def summarise(
+    records: Iterable[RunRecord], reference: str = DEFAULT_REFERENCE
+) -> tuple[MethodSummary, ...]:
+    """Return one summary for each method of one experiment.
+
+    Parameters
+    ----------
+    records : iterable of RunRecord
+        All of one experiment.
+    reference : str, default "boring"
+        Method that the others are paired with; need not be there.
+
+    Returns
+    -------
+    tuple of MethodSummary
+        In order of first appearance.
+
+    Raises
+    ------
+    InvalidInputError
+        If the records are of several experiments, or there are none.
+    """
+    runs = tuple(records)
+    names = {record.experiment for record in runs}
+    if len(names) != 1:
+        raise InvalidInputError(
+            f"a summary needs the records of one experiment; received {sorted(names)}."
+        )
+    groups = group_by_method(runs)
+    return tuple(
+        MethodSummary(
+            method=method,
+            n_runs=len(group),
+            n_failed=sum(record.status == "failed" for record in group),
+            best_value=Spread.of(value_curves(group).final()),
+            simple_regret=(
+                Spread.of(regret_curves(group).final())
+                if all(record.simple_regret is not None for record in group)
+                else None
+            ),
+            largest_angle_degrees=Spread.of(
+                record.largest_angle_degrees
+                for record in group
+                if record.largest_angle_degrees is not None
+            ),
+            seconds_per_ask=Spread.of(
+                float(np.mean(record.seconds_per_ask)) for record in group if record.seconds_per_ask
+            ),
+            against_reference=(
+                _compare(group, groups[reference])
+                if reference in groups and method != reference
+                else None
+            ),
+        )
+        for method, group in groups.items()
+    )
+
+
+def format_number(value: float | None, digits: int = 3) -> str:
+    """Return a number in few characters.
+
+    Examples
+    --------
+    >>> format_number(0.00001234), format_number(12.3456), format_number(0.0)
+    ('1.23e-05', '12.3', '0')
+    """
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{value:.{digits}g}"
+
+
+def _spread(spread: Spread | None, digits: int = 2, mean: bool = True) -> str:
+    if spread is None:
+        return MISSING
+    low, high = format_number(spread.lower, digits), format_number(spread.upper, digits)
+    text = f"{format_number(spread.median, digits)} [{low}, {high}]"
+    return f"{text} {format_number(spread.mean, digits)}" if mean else text
+
+
+def _angle(spread: Spread | None, n_runs: int) -> str:
+    if spread is None:
+        return MISSING
+    text = f"{spread.median:.1f} [{spread.lower:.1f}, {spread.upper:.1f}]"
+    return text if spread.n == n_runs else f"{text} ({spread.n} of {n_runs})"
+
+
+def _comparison(comparison: PairedComparison | None) -> str:
+    if comparison is None:
+        return MISSING
+    p = "" if comparison.p_value is None else f" (p = {format_number(comparison.p_value, 2)})"
+    return f"{comparison.wins}:{comparison.ties}:{comparison.losses}{p}"
+
+
+def _runs(summary: MethodSummary) -> str:
+    if summary.n_failed:
+        return f"{summary.n_runs}, {summary.n_failed} failed"
+    return str(summary.n_runs)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table with aligned columns; first column left, the others right.
+
+    Examples
+    --------
+    >>> print(markdown(["a", "b"], [["x", "10"]]))
+    | a |  b |
+    |:--|---:|
+    | x | 10 |
+    """
+    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [
+        max(2, *(len(line[column]) for line in [list(header), *body]))
+        for column in range(len(header))
+    ]
+    widths[0] = max(len(line[0]) for line in [list(header), *body])
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = "|" + "|".join(
+        ":" + "-" * (width + 1) if column == 0 else "-" * (width + 1) + ":"
+        for column, width in enumerate(widths)
+    )
+    return "\n".join([line(header), rule + "|", *(line(row) for row in body)])
+
+
+def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFERENCE) -> str:
+    """Return the table of one experiment, with a line on how to read it.
+
+    Parameters
+    ----------
+    records : iterable of RunRecord
+        All of one experiment.
+    reference : str, default "boring"
+        Method that the others are paired with.
+
+    Returns
+    -------
+    str
+        Heading, Markdown table, notes on failures and on regrets below zero.
+    """
+    runs = tuple(records)
+    summaries = summarise(runs, reference)
+    header = [
+        "method",
+        "runs",
+        "best value",
+        "simple regret, median [quartiles] mean",
+        "largest angle / °",
+        "s per suggestion",
+        f"win:tie:loss against {reference}",
+    ]
+    rows = [
+        [
+            summary.method,
+            _runs(summary),
+            format_number(summary.best_value.median if summary.best_value else None, 4),
+            _spread(summary.simple_regret),
+            _angle(summary.largest_angle_degrees, summary.n_runs),
+            _spread(summary.seconds_per_ask, mean=False),
+            _comparison(summary.against_reference),
+        ]
+        for summary in summaries
+    ]
+    first = runs[0]
+    budgets = ", ".join(str(budget) for budget in sorted({record.budget for record in runs}))
+    optimum = MISSING if first.optimum is None else format_number(first.optimum, 5)
+    heading = (
+        f"### {first.experiment}: {budgets} evaluations, {first.direction}, optimum {optimum}\n"
+    )
+    return "\n".join([heading, markdown(header, rows), *_notes(runs, reference)])
+
+
+def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
+    notes = [
+        "",
+        "Best value and angle: medians over seeds. Wins are the row's, on the same seeds; within "
+        "10 % is a tie; p from Wilcoxon's signed-rank test on log regret.",
+    ]
+    if reference not in {record.method for record in runs}:
+        notes.append(f"No paired comparison: {reference!r} is not among the methods.")
+    for record in runs:
+        if record.status == "failed":
+            reason = (record.error or "unknown").strip().splitlines()[-1]
+            notes.append(
+                f"Failed: {record.method}, seed {record.seed}, after {len(record.y)} of "
+                f"{record.budget} evaluations: {reason} (its last best value is carried on)"
+            )
+    beaten = sorted(
+        {
+            r.problem
+            for r in runs
+            if r.simple_regret is not None and min(r.simple_regret, default=0) < 0
+        }
+    )
+    if beaten:
+        notes.append(f"Below the declared optimum, which must then be wrong: {', '.join(beaten)}.")
+    return notes
