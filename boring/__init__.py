@@ -9,17 +9,81 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .algorithm import BoringOptimizer as BoringOptimizer
+    from .api import maximize as maximize
+    from .api import minimize as minimize
     from .data import Observations as Observations
+    from .exceptions import BoringError as BoringError
+    from .exceptions import BoringWarning as BoringWarning
+    from .exceptions import EvaluationError as EvaluationError
+    from .exceptions import FitError as FitError
+    from .exceptions import InvalidInputError as InvalidInputError
+    from .exceptions import JournalError as JournalError
+    from .optimizer import Optimizer as Optimizer
+    from .proposal import Proposal as Proposal
+    from .proposal import ProposalContext as ProposalContext
+    from .registry import get_optimizer as get_optimizer
+    from .registry import optimizer_names as optimizer_names
+    from .registry import register_optimizer as register_optimizer
+    from .result import IterationRecord as IterationRecord
+    from .result import OptimizationResult as OptimizationResult
+    from .result import OptimizerState as OptimizerState
     from .space import Box as Box
+    from .subspace.api import estimate_active_subspace as estimate_active_subspace
+    from .subspace.estimate import SubspaceEstimate as SubspaceEstimate
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BoringError": "exceptions",
+    "BoringOptimizer": "algorithm",
+    "BoringWarning": "exceptions",
     "Box": "space",
+    "EvaluationError": "exceptions",
+    "FitError": "exceptions",
+    "InvalidInputError": "exceptions",
+    "IterationRecord": "result",
+    "JournalError": "exceptions",
     "Observations": "data",
+    "OptimizationResult": "result",
+    "Optimizer": "optimizer",
+    "OptimizerState": "result",
+    "Proposal": "proposal",
+    "ProposalContext": "proposal",
+    "SubspaceEstimate": "subspace.estimate",
+    "estimate_active_subspace": "subspace.api",
+    "get_optimizer": "registry",
+    "maximize": "api",
+    "minimize": "api",
+    "optimizer_names": "registry",
+    "register_optimizer": "registry",
 }
 
-__all__ = ["Box", "Observations", "__version__"]
+__all__ = [
+    "BoringError",
+    "BoringOptimizer",
+    "BoringWarning",
+    "Box",
+    "EvaluationError",
+    "FitError",
+    "InvalidInputError",
+    "IterationRecord",
+    "JournalError",
+    "Observations",
+    "OptimizationResult",
+    "Optimizer",
+    "OptimizerState",
+    "Proposal",
+    "ProposalContext",
+    "SubspaceEstimate",
+    "__version__",
+    "estimate_active_subspace",
+    "get_optimizer",
+    "maximize",
+    "minimize",
+    "optimizer_names",
+    "register_optimizer",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,15 @@ __all__ = [
 
 
 class BoringError(Exception):
-    """Base of every exception that the library raises on purpose."""
+    """Base of every exception that the library raises on purpose.
+
+    Attributes
+    ----------
+    result : OptimizationResult or None
+        Everything that had been evaluated, if the exception ended a run.
+    """
+
+    result: OptimizationResult | None = None
 
 
 class InvalidInputError(BoringError, ValueError):

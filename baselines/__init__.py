@@ -1,0 +1,24 @@
+"""Optimisers to compare with, behind the interface of :class:`boring.Optimizer`.
+
+Importing the package registers their names for ``boring.minimize(..., method=...)``; the modules
+load on first use.
+"""
+
+from __future__ import annotations
+
+from boring.registry import register_optimizer
+
+__all__ = ["DISTRIBUTION"]
+
+DISTRIBUTION = "boring-bo"
+"""The distribution that owns this package: other distributions use its import name too."""
+
+_OPTIMIZERS = {
+    "random": "baselines.search.random_search:RandomSearchOptimizer",
+    "sobol": "baselines.search.sobol_search:SobolSearchOptimizer",
+    "rembo": "baselines.embeddings.rembo:RemboOptimizer",
+    "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
+}
+
+for _name, _target in _OPTIMIZERS.items():
+    register_optimizer(_name, _target)

@@ -1,0 +1,1 @@
+"""Searches without a model."""

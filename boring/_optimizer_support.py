@@ -1,0 +1,298 @@
+"""Helpers of :class:`boring.optimizer.Optimizer`, apart so that the class stays readable."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from . import __version__
+from ._json import canonical
+from .data import Observations
+from .exceptions import (
+    BoringWarning,
+    ConstantObjectiveWarning,
+    DuplicatePointWarning,
+    FitError,
+    InvalidInputError,
+    JournalError,
+    NonFiniteWarning,
+)
+from .history import History, Tell, frozen_point
+from .initial_design import sobol_design
+from .journal import JournalContents
+from .proposal import Proposal
+from .registry import get_optimizer, optimizer_class
+from .result import IterationRecord, OptimizationResult, OptimizerState, best_index
+from .rng import keyed_generator
+from .space import Box
+from .typing import FloatArray
+from .validation import as_points
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+
+MIN_CONSTANT = 3
+"""Equal values from which on an objective is called constant (chosen here: two may be chance)."""
+
+BOUND_TOLERANCE = 1e-9
+"""How far outside the box, relative to its sides, a told point is taken for rounding."""
+
+OptimizerT = TypeVar("OptimizerT", bound="Optimizer")
+Notice = tuple[type[BoringWarning], str]
+
+
+class Design:
+    """The initial design of a run, and the Sobol sequence that goes on behind it.
+
+    Parameters
+    ----------
+    dim : int
+    n_initial : int
+        Length of the design.
+    entropy : int
+        Of the run; optimisers with the same entropy share the sequence.
+    draw : callable
+        ``draw(n, rng)`` returns the design, shape (n, D), scaled units.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        n_initial: int,
+        entropy: int,
+        draw: Callable[[int, np.random.Generator], FloatArray],
+    ) -> None:
+        self._dim = dim
+        self._n_initial = n_initial
+        self._entropy = entropy
+        self._draw = draw
+        self._points: FloatArray | None = None
+        self._sobol: FloatArray = np.empty((0, dim))
+
+    def point(self, index: int) -> tuple[FloatArray, str]:
+        """Return one point, shape (D,), scaled units, and its phase."""
+        if index >= self._n_initial:
+            return self.sobol_point(index), "space-filling"
+        if self._points is None:
+            points = as_points(self._draw(self._n_initial, self._rng()), self._dim, "the design")
+            if len(points) != self._n_initial:
+                raise FitError(
+                    f"An initial design must hold {self._n_initial} points; it holds {len(points)}."
+                    " Mend _initial_points."
+                )
+            self._points = np.clip(points, -1.0, 1.0)
+        return self._points[index], "initial"
+
+    def sobol_point(self, index: int) -> FloatArray:
+        """Return one point of the run's Sobol sequence, shape (D,), scaled units."""
+        if index >= len(self._sobol):
+            self._sobol = sobol_design(1 << (index + 1).bit_length(), self._dim, self._rng())
+        return self._sobol[index]
+
+    def _rng(self) -> np.random.Generator:
+        return keyed_generator(self._entropy, "initial design")
+
+
+def inside(space: Box, points: FloatArray) -> FloatArray:
+    """Return points of the box, clipped within rounding; raise for those outside."""
+    outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
+    if outside.size:
+        row = int(outside[0])
+        x = points[row]
+        coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
+        raise InvalidInputError(
+            f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
+            f"{x[coordinate]!r}, outside [{space.lower[coordinate]!r}, "
+            f"{space.upper[coordinate]!r}]. Tell points in raw units, or use a wider box."
+        )
+    return space.clip(points)
+
+
+def match_pending(
+    history: History, space: Box, points: FloatArray, values: FloatArray, error: str | None
+) -> list[Tell]:
+    """Return the tells, each with the pending ask that it answers, if any.
+
+    A point within rounding of a pending one is that point.
+    """
+    free = list(history.pending)
+    tells = []
+    for position, (point, value) in enumerate(zip(points, values, strict=True)):
+        slack = BOUND_TOLERANCE * space.width
+        answered = next(
+            (a for a in free if np.all(np.abs(history.asks[a].x - point) <= slack)), None
+        )
+        x = frozen_point(point)
+        if answered is not None:
+            free.remove(answered)
+            x = history.asks[answered].x
+        tells.append(Tell(history.n_told + position, x, float(value), answered, error))
+    return tells
+
+
+def notices(told: FloatArray, tells: list[Tell]) -> list[Notice]:
+    """Return what is to be said about new tells, given the points told before."""
+    found: list[Notice] = []
+    bad = [tell for tell in tells if not np.isfinite(tell.y)]
+    if bad:
+        reason = f" ({bad[0].error})" if bad[0].error else ""
+        found.append(
+            (
+                NonFiniteWarning,
+                f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is "
+                f"{bad[0].y} at x = {bad[0].x.tolist()}{reason}. Recorded and left out of fits.",
+            )
+        )
+    known = told
+    for tell in tells:
+        if len(known) and np.any(np.all(known == tell.x, axis=1)):
+            found.append(
+                (
+                    DuplicatePointWarning,
+                    f"x = {tell.x.tolist()} was told before; both values are kept. Repeat points "
+                    "only to average noise.",
+                )
+            )
+        known = np.vstack([known, tell.x])
+    return found
+
+
+def constant_notice(data: Observations, is_model_based: bool) -> Notice:
+    """Return what is to be said about a constant objective."""
+    remedy = (
+        "Points fill the space until the values differ."
+        if is_model_based
+        else "The search goes on."
+    )
+    return (
+        ConstantObjectiveWarning,
+        f"All {data.finite_y.size} finite values so far are equal; there is nothing to learn from. "
+        f"{remedy} Check that the objective depends on its input.",
+    )
+
+
+def checked_proposal(proposal: Proposal, dim: int, name: str) -> Proposal:
+    """Return a proposal with its point checked and clipped to the cube."""
+    x = np.asarray(proposal.x, dtype=np.float64)
+    if x.shape != (dim,) or not np.all(np.isfinite(x)):
+        raise FitError(
+            f"A proposal must be {dim} finite coordinates; optimiser {name!r} proposed {x!r}. "
+            "This is a defect of the optimiser: please report it with the journal or the state."
+        )
+    return Proposal(np.clip(x, -1.0, 1.0), proposal.memory, proposal.info)
+
+
+def records(history: History) -> tuple[IterationRecord, ...]:
+    """Return one record for each told point."""
+    return tuple(_record(history, tell) for tell in history.tells)
+
+
+def last_record(history: History) -> IterationRecord:
+    """Return the record of the last told point."""
+    return _record(history, history.tells[-1])
+
+
+def _record(history: History, tell: Tell) -> IterationRecord:
+    ask = None if tell.ask is None else history.asks[tell.ask]
+    info: dict[str, Any] = {} if ask is None else dict(ask.info)
+    if tell.error is not None:
+        info["error"] = tell.error
+    return IterationRecord(
+        index=tell.index,
+        phase="told" if ask is None else ask.phase,
+        x=tell.x,
+        y=tell.y,
+        seconds=0.0 if ask is None else ask.seconds,
+        info=info,
+    )
+
+
+def build_result(
+    optimizer: Optimizer, history: History, stop_reason: Mapping[str, float], subspace: Any
+) -> OptimizationResult:
+    """Return the result of a history."""
+    X, y = history.X, history.y
+    best = best_index(y, optimizer.direction)
+    return OptimizationResult(
+        x_best=np.full(history.dim, np.nan) if best is None else X[best],
+        y_best=float("nan") if best is None else float(y[best]),
+        X=X,
+        y=y,
+        direction=optimizer.direction,
+        stop_reason=stop_reason,
+        subspace=subspace,
+        records=records(history),
+        options={"n_initial": optimizer.n_initial, **optimizer._resolved_options()},
+        provenance={
+            "optimizer": optimizer.name,
+            "entropy": str(optimizer.entropy),
+            **versions(),
+        },
+    )
+
+
+@cache
+def _installed_versions() -> tuple[tuple[str, str], ...]:
+    return (
+        ("python", platform.python_version()),
+        ("boring", __version__),
+        *((name, metadata.version(name)) for name in ("numpy", "scipy")),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the versions on which a result depends."""
+    return dict(_installed_versions())
+
+
+def journal_header(optimizer: Optimizer) -> dict[str, Any]:
+    """Return the configuration of an optimiser as a journal states it."""
+    return {
+        "optimizer": optimizer.name,
+        "space": optimizer.space.to_dict(),
+        "direction": optimizer.direction,
+        "entropy": str(optimizer.entropy),
+        "n_initial": optimizer.n_initial,
+        "options": canonical(optimizer.option_values(), "options"),
+        "versions": versions(),
+    }
+
+
+def journal_state(contents: JournalContents) -> OptimizerState:
+    """Return the state that a journal describes."""
+    header = contents.header
+    try:
+        if header["direction"] not in {"minimize", "maximize"}:
+            raise ValueError(f"unknown direction {header['direction']!r}")
+        return OptimizerState(
+            optimizer=str(header["optimizer"]),
+            space=contents.space,
+            direction=header["direction"],
+            entropy=int(header["entropy"]),
+            n_initial=int(header["n_initial"]),
+            options=dict(header["options"]),
+            history=contents.history,
+        )
+    except (TypeError, ValueError) as error:
+        raise JournalError(
+            f"Line 1 of the journal {contents.path} must hold the configuration of a run; {error}. "
+            "Restore the file from a copy, or start a new journal."
+        ) from error
+
+
+def resolve_class(cls: type[OptimizerT], name: str) -> type[OptimizerT]:
+    """Return the class that a state names: ``cls`` itself, or a registered subclass of it."""
+    if getattr(cls, "name", None) == name:
+        return cls
+    found = optimizer_class(get_optimizer(name))
+    if found is None or found.name != name or not issubclass(found, cls):
+        raise InvalidInputError(
+            f"A state must belong to the class that reads it; it belongs to {name!r}, which is not "
+            f"{cls.__name__}. Call from_state or resume on Optimizer or on the right class."
+        )
+    return found

@@ -1,0 +1,129 @@
+"""The loop of :meth:`boring.optimizer.Optimizer.run`: ask, evaluate, tell, stop."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _optimizer_support as support
+from .evaluation import Objective, check_on_error, evaluate
+from .exceptions import BoringError, BudgetWarning, FitError
+from .progress import ProgressBar
+from .result import IterationRecord, OptimizationResult, best_so_far
+from .stopping import RunStatus, StoppingCondition
+from .typing import FloatArray, OnError
+
+if TYPE_CHECKING:
+    from .optimizer import Callback, Optimizer
+
+
+def run(
+    optimizer: Optimizer,
+    fun: Objective,
+    n_evaluations: int,
+    *,
+    callback: Callback | None,
+    on_error: OnError,
+    stopping: StoppingCondition | None,
+    progress: bool | None,
+) -> OptimizationResult:
+    """Evaluate until there is reason to stop; the arguments are those of ``Optimizer.run``."""
+    check_on_error(on_error)
+    _warn_budget(optimizer, n_evaluations)
+    clock = _Clock(optimizer, n_evaluations, stopping)
+    total = optimizer.n_told + n_evaluations
+    try:
+        with ProgressBar(total, optimizer.n_told, optimizer.name, progress) as bar:
+            reasons = clock.reasons()
+            while not reasons:
+                record = _evaluate_next(optimizer, fun, on_error)
+                bar.update(clock.count())
+                stopped = callback is not None and bool(callback(optimizer, record))
+                reasons = clock.reasons()
+                if stopped:
+                    reasons = {**reasons, "callback": float(record.index)}
+    except BaseException as error:
+        _attach_result(error, optimizer)
+        raise
+    optimizer._stop_reason = reasons
+    return optimizer.result()
+
+
+class _Clock:
+    """Counts evaluations and says when to stop."""
+
+    def __init__(
+        self, optimizer: Optimizer, n_evaluations: int, stopping: StoppingCondition | None
+    ) -> None:
+        self._optimizer = optimizer
+        self._budget = n_evaluations
+        self._stopping = stopping
+        self._n_done = 0
+        self._start = time.perf_counter()
+
+    def count(self) -> float:
+        """Count one evaluation; return the best value so far."""
+        self._n_done += 1
+        return float(self._best()[-1])
+
+    def reasons(self) -> dict[str, float]:
+        """Return the reasons to stop now."""
+        found = dict(self._optimizer._stop_reasons())
+        if self._stopping is not None:
+            status = RunStatus(
+                n_told=self._optimizer.n_told,
+                n_evaluations=self._n_done,
+                seconds=time.perf_counter() - self._start,
+                best_so_far=self._best(),
+                direction=self._optimizer.direction,
+            )
+            found.update(self._stopping.check(status))
+        if self._n_done >= self._budget:
+            found["n_evaluations"] = float(self._optimizer.n_told)
+        return found
+
+    def _best(self) -> FloatArray:
+        return best_so_far(self._optimizer._history.y, self._optimizer.direction)
+
+
+def _evaluate_next(optimizer: Optimizer, fun: Objective, on_error: OnError) -> IterationRecord:
+    x = _ask(optimizer)
+    value, error = evaluate(fun, x, on_error)
+    optimizer._tell(x[np.newaxis], np.array([value]), error)
+    return support.last_record(optimizer._history)
+
+
+def _ask(optimizer: Optimizer) -> FloatArray:
+    try:
+        x: FloatArray = optimizer.ask(1)[0]
+    except BoringError:
+        raise
+    except Exception as error:
+        raise FitError(
+            f"Optimiser {optimizer.name!r} must propose a point; it raised "
+            f"{type(error).__name__}: {error}. Everything evaluated before is in .result of this "
+            "exception; please report the defect with it."
+        ) from error
+    return x
+
+
+def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:
+    total = optimizer.n_told + n_evaluations
+    if optimizer.is_model_based and total < optimizer.n_initial:
+        warnings.warn(
+            f"The budget should exceed the initial design; {total} evaluations end inside a design "
+            f"of {optimizer.n_initial}, so that no point will come from the model. Raise "
+            "n_evaluations or lower n_initial.",
+            BudgetWarning,
+            stacklevel=4,
+        )
+
+
+def _attach_result(error: BaseException, optimizer: Optimizer) -> None:
+    """Leave everything evaluated on the exception; its subspace is not worked out anew."""
+    if getattr(error, "result", None) is None:
+        carrier: Any = error
+        carrier.result = support.build_result(optimizer, optimizer._history, {}, None)

@@ -1,0 +1,253 @@
+"""Optimisation in one call."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _optimizer_support as support
+from .evaluation import Objective, check_on_error
+from .exceptions import InvalidInputError, JournalError, UnknownNameError
+from .journal import Journal, JournalContents, journal_exists, read_journal
+from .optimizer import Callback, Optimizer
+from .registry import OptimizerFactory, get_optimizer, optimizer_class
+from .result import OptimizationResult
+from .rng import seed_entropy
+from .space import Box
+from .stopping import StoppingCondition
+from .typing import Direction, OnError, SeedLike
+from .validation import as_positive_int, suggest
+
+__all__ = ["maximize", "minimize"]
+
+_KEYWORDS = ("method", "seed", "callback", "on_error", "journal", "stopping", "progress")
+
+
+def minimize(
+    fun: Objective,
+    bounds: Box | ArrayLike,
+    n_evaluations: int,
+    *,
+    method: str | type[Optimizer] = "boring",
+    seed: SeedLike = None,
+    callback: Callback | None = None,
+    on_error: OnError = "raise",
+    journal: str | os.PathLike[str] | None = None,
+    stopping: StoppingCondition | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> OptimizationResult:
+    """Minimise a function on a box.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes one point, an array (D,) in raw units, and returns a real number.
+    bounds : Box or array_like of shape (D, 2)
+        Finite bounds, lower below upper.
+    n_evaluations : int
+        Evaluations in all; those in a resumed journal count.
+    method : str or Optimizer subclass, default "boring"
+        A registered name (``boring.registry.optimizer_names()``; ``import baselines`` adds more),
+        or a class.
+    seed : int, SeedSequence or None
+        None draws fresh entropy, or takes that of the journal.
+    callback : callable, optional
+        ``callback(optimizer, record)`` after each evaluation; a true value stops the run.
+    on_error : {"raise", "record"}, default "raise"
+        Whether an exception of ``fun`` ends the run, or is recorded as NaN.
+    journal : path-like, optional
+        File that keeps every evaluation; if it holds a run already, that run is resumed.
+    stopping : StoppingCondition, optional
+        Reasons to end before the budget does.
+    progress : bool, optional
+        Whether to show a bar; None shows it on terminals, unless ``BORING_PROGRESS=0``.
+    **options
+        ``n_initial`` and the options of the method.
+
+    Returns
+    -------
+    OptimizationResult
+        In the units and the sign of ``fun``.
+
+    Raises
+    ------
+    InvalidInputError
+        If an argument breaks these rules; UnknownNameError, with the nearest name, if a method
+        or an option does not exist.
+    EvaluationError
+        If ``fun`` raises or returns anything but a real number; everything evaluated before is
+        in ``.result`` of the exception, and in the journal.
+    JournalError
+        If the journal is foreign, corrupt, or of another run; the file is left as it is.
+
+    Warns
+    -----
+    BudgetWarning, NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning, JournalWarning
+
+    Examples
+    --------
+    >>> import baselines
+    >>> result = minimize(lambda x: float(x @ x), [(-1, 1)] * 3, 16, method="sobol", seed=0)
+    >>> result.n_evaluations
+    16
+    """
+    return _optimize(
+        "minimize",
+        fun,
+        bounds,
+        n_evaluations,
+        method=method,
+        seed=seed,
+        callback=callback,
+        on_error=on_error,
+        journal=journal,
+        stopping=stopping,
+        progress=progress,
+        options=options,
+    )
+
+
+def maximize(
+    fun: Objective,
+    bounds: Box | ArrayLike,
+    n_evaluations: int,
+    *,
+    method: str | type[Optimizer] = "boring",
+    seed: SeedLike = None,
+    callback: Callback | None = None,
+    on_error: OnError = "raise",
+    journal: str | os.PathLike[str] | None = None,
+    stopping: StoppingCondition | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> OptimizationResult:
+    """Maximise a function on a box; everything else is as in :func:`minimize`.
+
+    Parameters
+    ----------
+    fun, bounds, n_evaluations, method, seed, callback, on_error, journal, stopping, progress
+        As in :func:`minimize`.
+    **options
+        ``n_initial`` and the options of the method.
+
+    Returns
+    -------
+    OptimizationResult
+        In the units and the sign of ``fun``.
+    """
+    return _optimize(
+        "maximize",
+        fun,
+        bounds,
+        n_evaluations,
+        method=method,
+        seed=seed,
+        callback=callback,
+        on_error=on_error,
+        journal=journal,
+        stopping=stopping,
+        progress=progress,
+        options=options,
+    )
+
+
+def _optimize(
+    direction: Direction,
+    fun: Objective,
+    bounds: Box | ArrayLike,
+    n_evaluations: int,
+    *,
+    method: str | type[Optimizer],
+    seed: SeedLike,
+    callback: Callback | None,
+    on_error: OnError,
+    journal: str | os.PathLike[str] | None,
+    stopping: StoppingCondition | None,
+    progress: bool | None,
+    options: dict[str, Any],
+) -> OptimizationResult:
+    check_on_error(on_error)
+    n_evaluations = as_positive_int(n_evaluations, "n_evaluations")
+    factory = _factory(method)
+    _check_keywords(factory, options)
+    space = Box.from_bounds(bounds)
+    if journal is not None and journal_exists(journal):
+        contents = read_journal(journal)
+        entropy = _journal_entropy(contents, seed)
+        optimizer = factory(space, direction=direction, seed=entropy, **options)
+        _carry_on(optimizer, contents)
+    else:
+        optimizer = factory(space, direction=direction, seed=seed, **options)
+        if journal is not None:
+            optimizer.start_journal(journal)
+    remaining = n_evaluations - optimizer.n_told
+    if remaining <= 0:
+        optimizer._stop_reason = {"n_evaluations": float(optimizer.n_told)}
+        return optimizer.result()
+    return optimizer.run(
+        fun,
+        remaining,
+        callback=callback,
+        on_error=on_error,
+        stopping=stopping,
+        progress=progress,
+    )
+
+
+def _factory(method: object) -> OptimizerFactory:
+    if isinstance(method, str):
+        return get_optimizer(method)
+    if isinstance(method, type) and issubclass(method, Optimizer):
+        return method
+    raise InvalidInputError(
+        f"method must be a registered name or an Optimizer subclass; received {method!r}. "
+        "Pass for example method='boring'."
+    )
+
+
+def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
+    """Raise for an unknown keyword, suggesting among options and keywords alike."""
+    kind = optimizer_class(factory)
+    if kind is None:
+        return
+    allowed = ("n_initial", *kind.option_names())
+    for keyword in options:
+        if keyword not in allowed:
+            raise UnknownNameError(
+                f"Method {kind.name!r} has no option {keyword!r}. "
+                f"{suggest(keyword, (*allowed, *_KEYWORDS))}"
+            )
+
+
+def _journal_entropy(contents: JournalContents, seed: SeedLike) -> int:
+    entropy = support.journal_state(contents).entropy
+    if seed is not None and seed_entropy(seed) != entropy:
+        raise JournalError(
+            f"A journal carries on with its own seed; line 1 of {contents.path} has entropy "
+            f"{entropy}, and seed={seed!r} was passed. Pass seed=None or that entropy, or start a "
+            "new journal."
+        )
+    return entropy
+
+
+def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
+    """Give an optimiser the history of a journal, after checking that it is of the same run."""
+    theirs = {**contents.header, "space": contents.space.to_dict()}
+    for name, ours in support.journal_header(optimizer).items():
+        if name != "versions" and theirs[name] != ours:
+            raise JournalError(
+                f"A journal carries on one run; line 1 of {contents.path} has {name} = "
+                f"{_short(theirs[name])}, and this run has {_short(ours)}. Repeat the call that "
+                "wrote it, or pass another path. The file was left as it is."
+            )
+    optimizer._history = contents.history
+    optimizer._journal = Journal(contents.path, contents=contents)
+
+
+def _short(value: Any) -> str:
+    text = str(value.tolist() if isinstance(value, np.ndarray) else value)
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,274 @@
+"""The history of a run: what was asked and told, as an immutable sequence of events.
+
+The history is all that changes in an optimiser. Each change makes a new object, so that an
+interruption at any instant leaves either the old history or the new one. States and journals hold
+the same events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ._json import float_from_json, float_to_json
+from .typing import FloatArray
+
+__all__ = ["Ask", "Event", "History", "Tell"]
+
+DESIGN_PHASES = frozenset({"initial", "space-filling"})
+"""Phases whose points come from the space-filling sequence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A point that went out for evaluation.
+
+    Parameters
+    ----------
+    number : int
+        Position among the asked points, from 0.
+    x : ndarray, shape (D,), raw units
+    phase : str
+    info : mapping
+        What the optimiser says about the point.
+    memory : mapping or None
+        What the algorithm remembers from now on; None leaves the former memory.
+    seconds : float
+        Time the optimiser took.
+    """
+
+    number: int
+    x: FloatArray
+    phase: str
+    info: Mapping[str, Any]
+    memory: Mapping[str, Any] | None
+    seconds: float
+
+    def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
+        """Return the event as JSON-able values."""
+        values = {
+            "event": "ask",
+            "number": self.number,
+            "x": self.x.tolist(),
+            "phase": self.phase,
+            "info": dict(self.info),
+            "memory": None if self.memory is None else dict(self.memory),
+        }
+        if with_seconds:
+            values["seconds"] = self.seconds
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Tell:
+    """A value that came back.
+
+    Parameters
+    ----------
+    index : int
+        Position among the told points, from 0.
+    x : ndarray, shape (D,), raw units
+    y : float, caller's sign
+    ask : int or None
+        Number of the ask that this answers; None if the point was not asked for.
+    error : str or None
+        Text of the exception that stands in place of a value.
+    """
+
+    index: int
+    x: FloatArray
+    y: float
+    ask: int | None
+    error: str | None
+
+    def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
+        """Return the event as JSON-able values; a tell has no time of its own."""
+        return {
+            "event": "tell",
+            "index": self.index,
+            "x": self.x.tolist(),
+            "y": float_to_json(self.y),
+            "ask": self.ask,
+            "error": self.error,
+        }
+
+
+Event: TypeAlias = Ask | Tell
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """An immutable sequence of asks and tells, with what follows from it.
+
+    Parameters
+    ----------
+    dim : int
+        Number of coordinates D.
+    events : tuple of Ask or Tell
+        In the order in which they happened.
+    asks : tuple of Ask
+    tells : tuple of Tell
+    pending : tuple of int
+        Numbers of the asks that have no answer, oldest first.
+    memory : mapping
+        What the algorithm left at its last proposal.
+    """
+
+    dim: int
+    events: tuple[Event, ...] = ()
+    asks: tuple[Ask, ...] = ()
+    tells: tuple[Tell, ...] = ()
+    pending: tuple[int, ...] = ()
+    memory: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_told(self) -> int:
+        """Number of told points."""
+        return len(self.tells)
+
+    @property
+    def n_design(self) -> int:
+        """Number of points taken from the space-filling sequence."""
+        return sum(ask.phase in DESIGN_PHASES for ask in self.asks)
+
+    @property
+    def X(self) -> FloatArray:
+        """Told points, shape (n, D), raw units."""
+        return np.array([tell.x for tell in self.tells]).reshape(-1, self.dim)
+
+    @property
+    def y(self) -> FloatArray:
+        """Told values, shape (n,), caller's sign."""
+        return np.array([tell.y for tell in self.tells], dtype=np.float64)
+
+    @property
+    def pending_X(self) -> FloatArray:
+        """Points out for evaluation, shape (m, D), raw units, oldest first."""
+        return np.array([self.asks[number].x for number in self.pending]).reshape(-1, self.dim)
+
+    def with_ask(self, ask: Ask) -> History:
+        """Return the history with one more ask; the memory of former asks is dropped."""
+        if ask.number != len(self.asks):
+            raise ValueError(f"ask {ask.number} where ask {len(self.asks)} is due")
+        _check_point(ask.x, self.dim)
+        events, asks, memory = self.events, self.asks, self.memory
+        if ask.memory is not None:
+            events = tuple(_forget(event) for event in events)
+            asks = tuple(event for event in events if isinstance(event, Ask))
+            memory = ask.memory
+        return replace(
+            self,
+            events=(*events, ask),
+            asks=(*asks, ask),
+            pending=(*self.pending, ask.number),
+            memory=memory,
+        )
+
+    def with_tells(self, tells: Sequence[Tell]) -> History:
+        """Return the history with more tells; each clears the ask that it answers."""
+        pending = list(self.pending)
+        for position, tell in enumerate(tells, start=len(self.tells)):
+            if tell.index != position:
+                raise ValueError(f"tell {tell.index} where tell {position} is due")
+            _check_point(tell.x, self.dim)
+            if tell.ask is not None:
+                if tell.ask not in pending:
+                    raise ValueError(f"a tell of ask {tell.ask}, which is not pending")
+                pending.remove(tell.ask)
+        return replace(
+            self,
+            events=(*self.events, *tells),
+            tells=(*self.tells, *tells),
+            pending=tuple(pending),
+        )
+
+    def with_event(self, values: Mapping[str, Any]) -> History:
+        """Return the history with an event in the form of its ``to_dict``.
+
+        Parameters
+        ----------
+        values : mapping
+            Decoded JSON.
+
+        Returns
+        -------
+        History
+
+        Raises
+        ------
+        ValueError, KeyError, TypeError
+            If the values are not an event that can come next.
+        """
+        kind = values["event"]
+        if kind == "ask":
+            return self.with_ask(
+                Ask(
+                    number=_integer(values["number"]),
+                    x=_point(values["x"]),
+                    phase=_text(values["phase"]),
+                    info=_mapping(values["info"]),
+                    memory=None if values["memory"] is None else _mapping(values["memory"]),
+                    seconds=float_from_json(values["seconds"]),
+                )
+            )
+        if kind == "tell":
+            tell = Tell(
+                index=_integer(values["index"]),
+                x=_point(values["x"]),
+                y=float_from_json(values["y"]),
+                ask=None if values["ask"] is None else _integer(values["ask"]),
+                error=None if values["error"] is None else _text(values["error"]),
+            )
+            return self.with_tells([tell])
+        raise ValueError(f"an event of the unknown kind {kind!r}")
+
+    @classmethod
+    def from_events(cls, dim: int, events: Sequence[Mapping[str, Any]]) -> History:
+        """Rebuild a history from the dictionaries of its events."""
+        history = cls(dim)
+        for values in events:
+            history = history.with_event(values)
+        return history
+
+
+def frozen_point(x: FloatArray) -> FloatArray:
+    """Return a read-only copy of one point, shape (D,)."""
+    point = np.array(x, dtype=np.float64)
+    point.flags.writeable = False
+    return point
+
+
+def _forget(event: Event) -> Event:
+    return replace(event, memory=None) if isinstance(event, Ask) and event.memory else event
+
+
+def _check_point(x: FloatArray, dim: int) -> None:
+    if x.shape != (dim,) or not np.all(np.isfinite(x)):
+        raise ValueError(f"a point that is not {dim} finite numbers")
+
+
+def _point(values: Any) -> FloatArray:
+    if not isinstance(values, list):
+        raise ValueError(f"a point must be a list, not {values!r}")
+    return frozen_point(np.array([float_from_json(value) for value in values]))
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{value!r} is not an integer")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not text")
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r} is not a dictionary")
+    return value

@@ -1,0 +1,495 @@
+"""The base of every optimiser: ask, tell, run, resume.
+
+An optimiser is its configuration, its entropy and its history (:mod:`boring.history`). A proposal
+is a pure function of these, with a generator keyed by them; hence asking again gives the same
+point, and a run resumed from a state or a journal equals an uninterrupted one bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _optimizer_support as support
+from ._json import canonical
+from ._run import run as run_loop
+from .data import Observations
+from .evaluation import Objective
+from .exceptions import InvalidInputError
+from .history import Ask, History, frozen_point
+from .initial_design import sobol_design
+from .journal import Journal, read_journal
+from .proposal import NoOptions, Proposal, ProposalContext
+from .result import IterationRecord, OptimizationResult, OptimizerState
+from .rng import keyed_generator, seed_entropy, single_blas_thread
+from .space import Box
+from .stopping import StoppingCondition
+from .typing import Direction, FloatArray, OnError, SeedLike
+from .validation import as_points, as_positive_int, as_values, check_options, suggest
+
+__all__ = ["Callback", "NoOptions", "Optimizer", "Proposal", "ProposalContext"]
+
+Callback: TypeAlias = "Callable[[Optimizer, IterationRecord], Any]"
+"""Called after each evaluation; a true return value ends the run."""
+
+MAX_DEFAULT_N_INITIAL = 10
+MIN_DEFAULT_N_INITIAL = 5
+"""Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
+delay the model and gain nothing in the end)."""
+
+
+class Optimizer(ABC):
+    """Sequential optimisation of a function on a box.
+
+    Parameters
+    ----------
+    space : Box or array_like of shape (D, 2)
+        Bounds in the caller's units.
+    direction : {"minimize", "maximize"}
+        Fixed for good; inside, larger is better.
+    n_initial : int, optional
+        Points of the space-filling design before the first proposal; told points count. None
+        lets the optimiser choose.
+    seed : int, SeedSequence or None
+        None draws fresh entropy, which the state, the journal and the result record.
+    **options
+        Fields of ``options_type``.
+
+    Raises
+    ------
+    InvalidInputError
+        If an argument breaks these rules.
+    UnknownNameError
+        If an option is unknown; the message suggests the nearest.
+
+    Notes
+    -----
+    Subclasses set ``name`` and ``options_type`` and write ``_propose``. With ``is_model_based``
+    the base hands out space-filling points as long as the data hold no two different finite
+    values, since there is nothing to model then.
+    """
+
+    name: ClassVar[str]
+    options_type: ClassVar[type] = NoOptions
+    is_model_based: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        space: Box | ArrayLike,
+        *,
+        direction: Direction,
+        n_initial: int | None = None,
+        seed: SeedLike = None,
+        **options: Any,
+    ) -> None:
+        if direction not in {"minimize", "maximize"}:
+            raise InvalidInputError(
+                "direction must be 'minimize' or 'maximize'; received "
+                f"{direction!r}. {suggest(str(direction), ('minimize', 'maximize'))}"
+            )
+        self._space = Box.from_bounds(space)
+        self._direction: Direction = direction
+        self._sign = 1.0 if direction == "maximize" else -1.0
+        check_options(options, self.option_names(), f"Optimiser {self.name!r}")
+        self.options: Any = self.options_type(**options)
+        self._n_initial = (
+            self._default_n_initial()
+            if n_initial is None
+            else as_positive_int(n_initial, "n_initial", minimum=1 if self.is_model_based else 0)
+        )
+        self._entropy = seed_entropy(seed)
+        self._history = History(self._space.dim)
+        self._data = Observations.empty(self._space.dim)
+        self._has_warned_constant = False
+        self._journal: Journal | None = None
+        self._stop_reason: dict[str, float] = {}
+        self._design = support.Design(
+            self._space.dim, self._n_initial, self._entropy, self._initial_points
+        )
+
+    # What subclasses write.
+
+    @abstractmethod
+    def _propose(self, context: ProposalContext) -> Proposal:
+        """Return the next point: a pure function of the options and the context."""
+
+    def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Return the initial design, shape (n, D), scaled; the same for every optimiser."""
+        return sobol_design(n, self.space.dim, rng)
+
+    def _default_n_initial(self) -> int:
+        """Return the length of the initial design when the caller gives none."""
+        return min(MAX_DEFAULT_N_INITIAL, max(MIN_DEFAULT_N_INITIAL, self.space.dim + 3))
+
+    def _resolved_options(self) -> Mapping[str, object]:
+        """Return the options as used, data-dependent defaults filled in, for the result."""
+        return self.option_values()
+
+    def _stop_reasons(self) -> dict[str, float]:
+        """Return the algorithm's own reasons to stop; empty to carry on."""
+        return {}
+
+    @property
+    def subspace(self) -> Any:
+        """What was learned about the active subspace; None for optimisers that learn none."""
+        return None
+
+    @property
+    def surrogate(self) -> Any:
+        """The fitted model of the objective; None for optimisers that have none."""
+        return None
+
+    # What an optimiser is.
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """Return the names of the options."""
+        if not is_dataclass(cls.options_type):
+            raise TypeError(f"{cls.__name__}.options_type must be a dataclass")
+        return tuple(option.name for option in fields(cls.options_type))
+
+    def option_values(self) -> dict[str, Any]:
+        """Return the options as given or by default."""
+        return {name: getattr(self.options, name) for name in self.option_names()}
+
+    @property
+    def space(self) -> Box:
+        """The box."""
+        return self._space
+
+    @property
+    def direction(self) -> Direction:
+        """What is wanted of the objective."""
+        return self._direction
+
+    @property
+    def n_initial(self) -> int:
+        """Length of the initial design."""
+        return self._n_initial
+
+    @property
+    def entropy(self) -> int:
+        """The integer from which every random number derives."""
+        return self._entropy
+
+    @property
+    def n_told(self) -> int:
+        """Number of told points."""
+        return self._history.n_told
+
+    @property
+    def data(self) -> Observations:
+        """Told points in scaled units, with larger values better."""
+        fresh = self._history.tells[len(self._data) :]
+        if fresh:
+            points = np.array([tell.x for tell in fresh])
+            values = np.array([tell.y for tell in fresh])
+            self._data = self._data.append(self._space.scale(points), self._sign * values)
+        return self._data
+
+    @property
+    def memory(self) -> Mapping[str, Any]:
+        """What the algorithm left at its last proposal, as JSON returns it."""
+        return self._history.memory
+
+    @property
+    def pending(self) -> FloatArray:
+        """Points out for evaluation, shape (m, D), raw units, oldest first."""
+        return self._history.pending_X
+
+    # Ask and tell.
+
+    def ask(self, n: int = 1) -> FloatArray:
+        """Return the points that are out for evaluation, proposing more if there are too few.
+
+        Parameters
+        ----------
+        n : int, default 1
+
+        Returns
+        -------
+        ndarray, shape (n, D), raw units
+            Pending points first, oldest first, then fresh ones. Asking again without telling
+            returns the same points. Tell NaN for a point that will never be evaluated.
+
+        Raises
+        ------
+        InvalidInputError
+            If n is not a positive integer.
+        JournalError
+            If there is a journal and it cannot be written.
+        """
+        n = as_positive_int(n, "n")
+        self._write_journal()
+        while len(self._history.pending) < n:
+            self._history = self._history.with_ask(self._next_ask())
+            self._write_journal()
+        return self.pending[:n]
+
+    def tell(self, x: ArrayLike, y: ArrayLike) -> Self:
+        """Take the values of one or more points.
+
+        Parameters
+        ----------
+        x : array_like, shape (D,) or (n, D), raw units
+            Pending points or any others of the box; up to 1e-9 of a side outside it is taken for
+            rounding and clipped.
+        y : array_like, scalar or shape (n,), caller's sign
+            NaN and infinities are recorded and left out of fits.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InvalidInputError
+            If shapes disagree, a point is outside the box, or the values are not real numbers;
+            nothing is recorded then.
+        JournalError
+            If there is a journal and it cannot be written; the values are recorded all the same.
+
+        Warns
+        -----
+        NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
+        """
+        points = as_points(x, self.space.dim, "x")
+        values = as_values(y, points.shape[0], "y")
+        self._tell(support.inside(self.space, points), values, error=None)
+        return self
+
+    def run(
+        self,
+        fun: Objective,
+        n_evaluations: int,
+        *,
+        callback: Callback | None = None,
+        on_error: OnError = "raise",
+        stopping: StoppingCondition | None = None,
+        progress: bool | None = None,
+    ) -> OptimizationResult:
+        """Evaluate a function at more points: ask, evaluate, tell, until there is reason to stop.
+
+        Parameters
+        ----------
+        fun : callable
+            Takes one point (D,) in raw units and returns a real number.
+        n_evaluations : int
+            Evaluations to make, beside those already told.
+        callback : callable, optional
+            Called with the optimiser and the record of each evaluation; a true value stops.
+        on_error : {"raise", "record"}
+            Whether an exception of ``fun`` ends the run or is recorded as NaN.
+        stopping : StoppingCondition, optional
+        progress : bool, optional
+            None shows a bar on terminals only.
+
+        Returns
+        -------
+        OptimizationResult
+
+        Raises
+        ------
+        EvaluationError
+            If ``fun`` raises or does not return a real number; ``.result`` holds everything
+            evaluated before.
+        FitError
+            If proposing a point failed; ``.result`` likewise.
+
+        Warns
+        -----
+        BudgetWarning
+            If the run will end inside the initial design.
+        """
+        return run_loop(
+            self,
+            fun,
+            as_positive_int(n_evaluations, "n_evaluations"),
+            callback=callback,
+            on_error=on_error,
+            stopping=stopping,
+            progress=progress,
+        )
+
+    def stop(self) -> dict[str, float]:
+        """Return the reasons to stop: the algorithm's own, and those that ended the last run.
+
+        Returns
+        -------
+        dict of str to float
+            Empty to carry on; telling more points clears the reasons of the last run.
+        """
+        return {**self._stop_reason, **self._stop_reasons()}
+
+    def result(self) -> OptimizationResult:
+        """Return everything so far, in the caller's units and sign."""
+        return support.build_result(self, self._history, self.stop(), self.subspace)
+
+    # States and journals.
+
+    def state(self) -> OptimizerState:
+        """Return all that the optimiser is, as a value that JSON can hold."""
+        return OptimizerState(history=self._history, **self._configuration())
+
+    @classmethod
+    def from_state(cls, state: OptimizerState) -> Self:
+        """Return an optimiser that carries on from a state.
+
+        Parameters
+        ----------
+        state : OptimizerState
+
+        Returns
+        -------
+        Self
+            Called on ``Optimizer`` itself, an instance of the class that the state names.
+
+        Raises
+        ------
+        InvalidInputError
+            If the state belongs to another class.
+        """
+        kind = support.resolve_class(cls, state.optimizer)
+        optimizer = kind(
+            state.space,
+            direction=state.direction,
+            n_initial=state.n_initial,
+            seed=state.entropy,
+            **state.options,
+        )
+        optimizer._history = state.history
+        return optimizer
+
+    @classmethod
+    def resume(cls, journal: str | os.PathLike[str]) -> Self:
+        """Return an optimiser that carries on from a journal, and carries the journal on.
+
+        Parameters
+        ----------
+        journal : path-like
+
+        Returns
+        -------
+        Self
+            As in :meth:`from_state`.
+
+        Raises
+        ------
+        JournalError
+            If the file is absent, foreign or corrupt; it is left as it is.
+
+        Warns
+        -----
+        JournalWarning
+            If a torn last line was removed.
+        """
+        contents = read_journal(journal)
+        optimizer = cls.from_state(support.journal_state(contents))
+        optimizer._journal = Journal(contents.path, contents=contents)
+        return optimizer
+
+    def start_journal(self, path: str | os.PathLike[str]) -> Self:
+        """Record every ask and tell from now on, and all before, in a new file.
+
+        Parameters
+        ----------
+        path : path-like
+            Must not hold anything yet.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        JournalError
+            If the file holds something, or cannot be written.
+        """
+        self._journal = Journal(path, header=support.journal_header(self))
+        self._write_journal()
+        return self
+
+    # The machinery.
+
+    def _configuration(self) -> dict[str, Any]:
+        return {
+            "optimizer": self.name,
+            "space": self._space,
+            "direction": self._direction,
+            "entropy": self._entropy,
+            "n_initial": self._n_initial,
+            "options": canonical(self.option_values(), "options"),
+        }
+
+    def _write_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.write(self._history.events)
+
+    def _next_ask(self) -> Ask:
+        start = time.perf_counter()
+        history = self._history
+        if history.n_told < self._n_initial or self._has_nothing_to_model():
+            scaled, phase = self._design.point(history.n_design)
+            memory, info = None, {}
+        else:
+            proposal = self._checked_proposal(history)
+            info = canonical(proposal.info, "info")
+            phase = str(info.pop("phase", "proposal"))
+            scaled, memory = proposal.x, canonical(proposal.memory, "memory")
+        return Ask(
+            number=len(history.asks),
+            x=frozen_point(self._space.unscale(scaled)),
+            phase=phase,
+            info=info,
+            memory=memory,
+            seconds=time.perf_counter() - start,
+        )
+
+    def _has_nothing_to_model(self) -> bool:
+        return self.is_model_based and not self.data.is_informative
+
+    def _sobol_point(self, index: int) -> FloatArray:
+        """Return one point of the sequence that the initial design begins, shape (D,), scaled."""
+        return self._design.sobol_point(index)
+
+    def _checked_proposal(self, history: History) -> Proposal:
+        pending = self._space.scale(history.pending_X)
+        pending.flags.writeable = False
+        context = ProposalContext(
+            data=self.data,
+            pending=pending,
+            memory=history.memory,
+            rng=keyed_generator(self._entropy, "proposal", history.n_told, len(pending)),
+            entropy=self._entropy,
+        )
+        with single_blas_thread():
+            proposal = self._propose(context)
+        return support.checked_proposal(proposal, self._space.dim, self.name)
+
+    def _tell(self, points: FloatArray, values: FloatArray, error: str | None) -> None:
+        """Record checked points: first in memory, then on disk, then warn."""
+        tells = support.match_pending(self._history, self._space, points, values, error)
+        notices = support.notices(self._history.X, tells)
+        self._history = self._history.with_tells(tells)
+        self._stop_reason = {}
+        self._write_journal()
+        if self._is_newly_constant():
+            self._has_warned_constant = True
+            notices.append(support.constant_notice(self.data, self.is_model_based))
+        for category, message in notices:
+            warnings.warn(message, category, stacklevel=3)
+
+    def _is_newly_constant(self) -> bool:
+        return (
+            not self._has_warned_constant
+            and self.data.finite_y.size >= max(support.MIN_CONSTANT, self._n_initial)
+            and not self.data.is_informative
+        )

@@ -1,0 +1,64 @@
+"""What passes between the base of an optimiser and its algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .data import Observations
+from .result import InfoValue
+from .typing import FloatArray
+
+__all__ = ["NoOptions", "Proposal", "ProposalContext"]
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Options of an optimiser that has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalContext:
+    """All that a proposal may depend on.
+
+    Parameters
+    ----------
+    data : Observations
+        Told points in scaled units, values with larger is better.
+    pending : ndarray, shape (m, D), scaled units
+        Points out for evaluation, oldest first.
+    memory : mapping
+        What the algorithm left at its last proposal, as JSON returns it.
+    rng : numpy.random.Generator
+        Keyed by the run's entropy and the numbers of told and pending points.
+    entropy : int
+        For generators that are to be the same at every proposal.
+    """
+
+    data: Observations
+    pending: FloatArray
+    memory: Mapping[str, Any]
+    rng: np.random.Generator
+    entropy: int
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What an algorithm proposes.
+
+    Parameters
+    ----------
+    x : ndarray, shape (D,), scaled units
+        Clipped to [-1, 1].
+    memory : mapping of str to JSON-able values
+        What to remember for the next proposal.
+    info : mapping of str to number, text or None
+        What to say about the point; a ``"phase"`` in it names the phase of the record.
+    """
+
+    x: FloatArray
+    memory: Mapping[str, Any]
+    info: Mapping[str, InfoValue]
