@@ -92,9 +92,8 @@ def test_wheel_holds_exactly_the_three_packages(wheel):
     top_level = {name.split("/")[0] for name in names}
     assert {name for name in top_level if not name.endswith(".dist-info")} == PACKAGES
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
-    in_checkout = {
-        path.relative_to(ROOT).as_posix() for name in PACKAGES for path in (ROOT / name).rglob("*.py")
-    }
+    modules = (path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+    in_checkout = {path.relative_to(ROOT).as_posix() for path in modules}
     assert {name for name in names if name.endswith(".py")} == in_checkout
 
 

@@ -1,0 +1,244 @@
+"""What a test problem is: a formula, a box, and what is known about both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.exceptions import InvalidInputError
+from boring.space import Box
+from boring.typing import Direction, FloatArray
+
+__all__ = ["Formula", "Sign", "TestProblem"]
+
+Sign = Literal[1, -1]
+
+BOX_TOLERANCE = 1e-9
+"""How far outside the box a point may lie through rounding, relative to the side lengths."""
+
+
+class Formula(Protocol):
+    """A smooth function of R^d with its gradient, both for many points at a time."""
+
+    def value(self, X: FloatArray) -> FloatArray:
+        """Return the values, shape (n,), at points of shape (n, d)."""
+        ...
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Return the gradients, shape (n, d), at points of shape (n, d)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TestProblem:
+    """An objective on a box, with everything that is known about it.
+
+    Parameters
+    ----------
+    name : str
+    space : Box
+        Where the objective may be evaluated, raw units; D coordinates.
+    formula : Formula
+        Noiseless value and gradient, raw units. It continues outside the box; the problem refuses
+        to be evaluated there.
+    direction : {"minimize", "maximize"}
+        Which end is the good one.
+    optimum : float or None
+        Best noiseless value over the box, exact to rounding; None if it is not known.
+    optimizers : ndarray of shape (k, D), or None
+        Points of the box where the optimum is attained: for an embedded problem one of each affine
+        set of them.
+    holds_outside : bool, default False
+        Whether the formula is nowhere better outside the box than ``optimum`` either, so that the
+        optimum survives a placement in which points beyond the box become reachable.
+    true_basis : ndarray of shape (D, d), or None
+        Orthonormal basis W, in scaled units, of the active subspace. The objective is exactly
+        ``g(W'x)`` if ``passive_basis`` is None, and ``g(W'x) + sum_j h_j(v_j'x)`` otherwise.
+        None if there is no such subspace.
+    effective_dim : int or None
+        Number of columns d of ``true_basis``.
+    passive_basis : ndarray of shape (D, q), or None
+        Orthonormal directions v_j, in scaled units, of the one-dimensional passive terms.
+    noise_std : float, default 0
+        Standard deviation, units of y, of the noise that :meth:`observe` adds.
+
+    Raises
+    ------
+    InvalidInputError
+        If shapes disagree or an optimiser lies outside the box.
+
+    Examples
+    --------
+    >>> from synthetic import camelback
+    >>> problem = camelback()
+    >>> problem([0.0, 0.5])
+    -0.75
+    >>> problem([[0.0, 0.0], [0.0, 0.5]])
+    array([ 0.  , -0.75])
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case of pytest
+
+    name: str
+    space: Box
+    formula: Formula
+    direction: Direction = "minimize"
+    optimum: float | None = None
+    optimizers: FloatArray | None = None
+    holds_outside: bool = False
+    true_basis: FloatArray | None = None
+    effective_dim: int | None = None
+    passive_basis: FloatArray | None = None
+    noise_std: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Copy, check and freeze the arrays."""
+        for name in ("optimizers", "true_basis", "passive_basis"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        if (self.optimum is None) != (self.optimizers is None):
+            raise InvalidInputError("optimum and optimizers must be given together, or neither.")
+        if self.optimizers is not None:
+            self._points(self.optimizers, "optimizers")
+        columns = None if self.true_basis is None else self.true_basis.shape[1]
+        if columns != self.effective_dim:
+            raise InvalidInputError(
+                "effective_dim must be the number of columns of true_basis; received "
+                f"{self.effective_dim} and {columns} columns."
+            )
+        for basis in (self.true_basis, self.passive_basis):
+            if basis is not None and basis.shape[0] != self.dim:
+                raise InvalidInputError(
+                    f"A basis must have {self.dim} rows; received shape {basis.shape}."
+                )
+        if not (np.isfinite(self.noise_std) and self.noise_std >= 0.0):
+            raise InvalidInputError(
+                f"noise_std must be finite and not negative; received {self.noise_std!r}."
+            )
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates D."""
+        return self.space.dim
+
+    @property
+    def sign(self) -> Sign:
+        """+1 if larger is better, -1 if smaller is."""
+        return 1 if self.direction == "maximize" else -1
+
+    # Whether a number or an array comes back depends on the shape, which types do not carry.
+    def __call__(self, X: ArrayLike) -> Any:
+        """Evaluate without noise.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, D) or (D,), raw units
+
+        Returns
+        -------
+        ndarray of shape (n,), or float for one point
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is wrong or a point lies outside the box.
+        """
+        points, single = self._points(X, "X")
+        values = self.formula.value(points)
+        return float(values[0]) if single else values
+
+    def gradient(self, X: ArrayLike) -> FloatArray:
+        """Return the gradient of the noiseless objective.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, D) or (D,), raw units
+
+        Returns
+        -------
+        ndarray, same shape, units of y by raw units
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is wrong or a point lies outside the box.
+        """
+        points, single = self._points(X, "X")
+        gradients = self.formula.gradient(points)
+        return gradients[0] if single else gradients
+
+    def observe(self, X: ArrayLike, rng: np.random.Generator) -> Any:
+        """Evaluate with the problem's noise, if it has any.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, D) or (D,), raw units
+        rng : numpy.random.Generator
+            Consumed, one normal number a point, also when there is no noise.
+
+        Returns
+        -------
+        ndarray of shape (n,), or float for one point
+
+        Raises
+        ------
+        InvalidInputError
+            If the shape is wrong or a point lies outside the box.
+        """
+        points, single = self._points(X, "X")
+        noise = self.noise_std * rng.standard_normal(len(points))
+        values: FloatArray = self.formula.value(points) + noise
+        return float(values[0]) if single else values
+
+    def regret(self, y: ArrayLike) -> FloatArray:
+        """Return how far values fall short of the optimum.
+
+        Parameters
+        ----------
+        y : array_like, any shape, units of y
+
+        Returns
+        -------
+        ndarray, same shape
+            Not negative for noiseless values, up to rounding.
+
+        Raises
+        ------
+        InvalidInputError
+            If the optimum is not known.
+        """
+        if self.optimum is None:
+            raise InvalidInputError(
+                f"Regret needs the optimum, which is not known for {self.name}."
+            )
+        shortfall: FloatArray = self.sign * (self.optimum - np.asarray(y, dtype=np.float64))
+        return shortfall
+
+    def _points(self, X: ArrayLike, name: str) -> tuple[FloatArray, bool]:
+        points = np.array(X, dtype=np.float64)
+        single = points.ndim == 1
+        if single:
+            points = points[np.newaxis]
+        if points.ndim != 2 or points.shape[1] != self.dim:
+            raise InvalidInputError(
+                f"{name} must have shape (n, {self.dim}), or ({self.dim},) for one point; "
+                f"received {np.shape(X)}."
+            )
+        outside = np.flatnonzero(~self.space.contains(points, BOX_TOLERANCE))
+        if outside.size:
+            raise InvalidInputError(
+                f"{name} must lie in the box of {self.name}; row {outside[0]} does not: "
+                f"{points[outside[0]].tolist()}. Clip it with problem.space.clip."
+            )
+        return points, single
+
+
+def _frozen(array: FloatArray | None) -> FloatArray | None:
+    """Return a read-only float64 copy; None stays None."""
+    if array is None:
+        return None
+    copy = np.array(array, dtype=np.float64)
+    copy.flags.writeable = False
+    return copy
