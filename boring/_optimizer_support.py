@@ -92,7 +92,8 @@ class Design:
         """Return one point of the run's Sobol sequence, shape (D,), scaled units."""
         if index >= len(self._sobol):
             self._sobol = sobol_design(1 << (index + 1).bit_length(), self._dim, self._rng())
-        return self._sobol[index]
+        point: FloatArray = self._sobol[index]
+        return point
 
     def _rng(self) -> np.random.Generator:
         return keyed_generator(self._entropy, "initial design")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -72,8 +71,8 @@ def _as_real(value: Any, x: FloatArray) -> float:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, int(value))
-    if isinstance(value, np.ndarray):
+            came = "a number beyond the range of float64"
+    elif isinstance(value, np.ndarray):
         came = f"an array of shape {value.shape} and dtype {value.dtype}"
     else:
         came = f"{type(value).__name__} {str(value)[:60]!r}"

@@ -96,6 +96,7 @@ class Optimizer(ABC):
                 f"{direction!r}. {suggest(str(direction), ('minimize', 'maximize'))}"
             )
         self._space = Box.from_bounds(space)
+        self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
         self._sign = 1.0 if direction == "maximize" else -1.0
         check_options(options, self.option_names(), f"Optimiser {self.name!r}")
@@ -105,7 +106,6 @@ class Optimizer(ABC):
             if n_initial is None
             else as_positive_int(n_initial, "n_initial", minimum=1 if self.is_model_based else 0)
         )
-        self._entropy = seed_entropy(seed)
         self._history = History(self._space.dim)
         self._data = Observations.empty(self._space.dim)
         self._has_warned_constant = False

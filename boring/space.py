@@ -18,7 +18,7 @@ from .typing import BoolArray, FloatArray
 __all__ = ["Box"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Box:
     """An axis-aligned box of the caller's units.
 
@@ -45,10 +45,9 @@ class Box:
     lower: FloatArray
     upper: FloatArray
 
-    def __post_init__(self) -> None:
-        """Copy, check and freeze the bounds."""
-        lower = _bound(self.lower, "lower")
-        upper = _bound(self.upper, "upper")
+    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
+        lower = _bound(lower, "lower")
+        upper = _bound(upper, "upper")
         if lower.shape != upper.shape:
             raise InvalidInputError(
                 "lower and upper must have the same length; received "

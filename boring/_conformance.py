@@ -1,0 +1,292 @@
+"""The named checks of :func:`boring.testing.check_optimizer`.
+
+Each takes a factory and raises AssertionError. Budgets are small: five dimensions at most, a
+design of four points, a few proposals.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .exceptions import (
+    BoringWarning,
+    ConstantObjectiveWarning,
+    DuplicatePointWarning,
+    NonFiniteWarning,
+    UnknownNameError,
+)
+from .optimizer import Optimizer
+from .space import Box
+from .typing import FloatArray
+
+OptimizerMaker: TypeAlias = Callable[..., Optimizer]
+
+N_INITIAL = 4
+N_EVALUATIONS = 7
+_BOX = Box([-1.0, 0.0, 10.0], [2.0, 0.5, 30.0])
+
+
+def smooth(x: FloatArray) -> float:
+    """Return a smooth function of a point of the box, least inside it."""
+    u = _BOX.scale(x)
+    return float((u[0] - 0.3) ** 2 + 0.5 * (u[1] + u[2]) ** 2 + np.sin(3.0 * u[0]))
+
+
+def _make(make: OptimizerMaker, space: Any = _BOX, **changes: Any) -> Optimizer:
+    arguments = {"direction": "minimize", "n_initial": N_INITIAL, "seed": 5, **changes}
+    return make(space, **arguments)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Let warnings of the library pass; they are not what the check is about."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoringWarning)
+        yield
+
+
+def _drive(optimizer: Optimizer, n: int, fun: Callable[[FloatArray], float] = smooth) -> Optimizer:
+    for _ in range(n):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, fun(x))
+    return optimizer
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def shapes_and_bounds(make: OptimizerMaker) -> None:
+    """Asked points have shape (n, D), lie in the box, and results are in the caller's units."""
+    with _quiet():
+        optimizer = _make(make)
+        for n in (1, 1, 1, 1, 1, 2):
+            points = optimizer.ask(n)
+            _require(points.shape == (n, 3), f"ask({n}) has shape {points.shape}")
+            _require(points.dtype == np.float64, f"ask has dtype {points.dtype}")
+            _require(bool(_BOX.contains(points).all()), f"{points} leaves the box")
+            optimizer.tell(points, [smooth(x) for x in points])
+        result = optimizer.result()
+    _require(result.X.shape == (7, 3), f"X has shape {result.X.shape}")
+    _require(result.y_best == min(map(smooth, result.X)), "y_best is not the least value told")
+    _require(smooth(result.x_best) == result.y_best, "x_best does not have the value y_best")
+    _require(not result.X.flags.writeable, "X of a result is writeable")
+
+
+def ask_is_repeatable(make: OptimizerMaker) -> None:
+    """Asking again without telling returns the same points; more may follow them."""
+    with _quiet():
+        optimizer = _drive(_make(make), N_INITIAL + 1)
+        first = optimizer.ask()
+        _require(np.array_equal(first, optimizer.ask()), "ask() twice differs")
+        more = optimizer.ask(3)
+        _require(np.array_equal(more[:1], first), "ask(3) does not begin with the pending point")
+        _require(len(np.unique(more, axis=0)) == 3, "pending points coincide")
+        optimizer.tell(more[1], smooth(more[1]))
+        _require(np.array_equal(optimizer.pending, more[[0, 2]]), "tell cleared the wrong point")
+
+
+def same_seed_same_run(make: OptimizerMaker) -> None:
+    """Require the same run from the same seed, and another from another."""
+    with _quiet():
+        first, second, other = (
+            _drive(_make(make, seed=seed), N_EVALUATIONS).result().X for seed in (5, 5, 6)
+        )
+    _require(np.array_equal(first, second), "the same seed gave different points")
+    _require(not np.array_equal(first, other), "different seeds gave the same points")
+
+
+def resumes_from_state(make: OptimizerMaker) -> None:
+    """Rebuild an optimiser from JSON before every step; it must equal one that lives on."""
+    with _quiet():
+        whole = _drive(_make(make), N_EVALUATIONS)
+        rebuilt = _make(make)
+        for _ in range(N_EVALUATIONS):
+            rebuilt = _rebuild(rebuilt)
+            x = rebuilt.ask()[0]
+            rebuilt = _rebuild(rebuilt)
+            rebuilt.tell(x, smooth(x))
+    _require(rebuilt.state() == whole.state(), "the rebuilt run differs from the whole one")
+
+
+def _rebuild(optimizer: Optimizer) -> Optimizer:
+    state = optimizer.state()
+    read = type(state).from_json(state.to_json())
+    _require(read == state, "the state changed on its way through JSON")
+    return type(optimizer).from_state(read)
+
+
+def resumes_from_journal(make: OptimizerMaker) -> None:
+    """Resume an optimiser from its journal before every step; it must equal one that lives on."""
+    with _quiet(), tempfile.TemporaryDirectory() as folder:
+        whole = _drive(_make(make), N_EVALUATIONS)
+        path = Path(folder) / "run.jsonl"
+        resumed = _make(make).start_journal(path)
+        for _ in range(N_EVALUATIONS):
+            resumed = type(resumed).resume(path)
+            x = resumed.ask()[0]
+            resumed = type(resumed).resume(path)
+            resumed.tell(x, smooth(x))
+        _require(type(resumed).resume(path).state() == whole.state(), "the resumed run differs")
+
+
+def run_is_ask_and_tell(make: OptimizerMaker) -> None:
+    """``run`` is the loop of ask, evaluate and tell, in one go or in two."""
+    with _quiet():
+        by_hand = _drive(_make(make), N_EVALUATIONS)
+        by_run = _make(make)
+        by_run.run(smooth, 3, progress=False)
+        result = by_run.run(smooth, N_EVALUATIONS - 3, progress=False)
+    _require(by_hand.state() == by_run.state(), "run and ask/tell give different histories")
+    _require(result.records == by_hand.result().records, "run and ask/tell differ in records")
+    _require("n_evaluations" in result.stop_reason, f"stop_reason is {result.stop_reason}")
+
+
+def directions_mirror(make: OptimizerMaker) -> None:
+    """Minimising f and maximising -f visit the same points."""
+    with _quiet():
+        down = _drive(_make(make), N_EVALUATIONS).result()
+        optimizer = _make(make, direction="maximize")
+        up = _drive(optimizer, N_EVALUATIONS, lambda x: -smooth(x)).result()
+    _require(np.array_equal(down.X, up.X), "the points differ")
+    _require(down.y_best == -up.y_best, "the best values differ")
+
+
+def survives_non_finite_values(make: OptimizerMaker) -> None:
+    """NaN and infinities are recorded with a warning, and the search goes on."""
+    values = iter([float("nan"), 1.0, float("inf"), 0.5, float("-inf"), 2.0, 0.1])
+    optimizer = _make(make)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _drive(optimizer, N_EVALUATIONS, lambda x: next(values))
+        result = optimizer.result()
+    n_warned = sum(issubclass(warning.category, NonFiniteWarning) for warning in caught)
+    _require(n_warned == 3, f"{n_warned} NonFiniteWarnings for three values")
+    _require(result.y_best == 0.1, f"y_best is {result.y_best}")
+    _require(result.y.size == N_EVALUATIONS, "a value was lost")
+
+
+def survives_only_failures(make: OptimizerMaker) -> None:
+    """With no finite value at all the search goes on and the result says so."""
+    with _quiet():
+        optimizer = _drive(_make(make), N_EVALUATIONS, lambda x: float("nan"))
+        result = optimizer.result()
+    _require(np.isnan(result.y_best), f"y_best is {result.y_best}")
+    _require(len(np.unique(result.X, axis=0)) == N_EVALUATIONS, "points coincide")
+
+
+def survives_duplicates(make: OptimizerMaker) -> None:
+    """Tell a point twice: both values stay, with a warning, and the search goes on."""
+    with _quiet():
+        optimizer = _drive(_make(make), N_INITIAL)
+    x = optimizer.result().X[0]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        optimizer.tell(x, smooth(x))
+    _require(
+        any(issubclass(warning.category, DuplicatePointWarning) for warning in caught),
+        "no DuplicatePointWarning",
+    )
+    with _quiet():
+        _drive(optimizer, 2)
+    _require(optimizer.n_told == N_INITIAL + 3, "a value was lost")
+
+
+def survives_a_constant(make: OptimizerMaker) -> None:
+    """On a constant objective the search goes on, with one warning."""
+    optimizer = _make(make)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _drive(optimizer, N_EVALUATIONS, lambda x: 3.0)
+    n_warned = sum(issubclass(warning.category, ConstantObjectiveWarning) for warning in caught)
+    _require(n_warned == 1, f"{n_warned} ConstantObjectiveWarnings")
+    X = optimizer.result().X
+    _require(len(np.unique(X, axis=0)) == N_EVALUATIONS, "points coincide")
+
+
+def works_in_one_dimension(make: OptimizerMaker) -> None:
+    """D = 1 works."""
+    with _quiet():
+        optimizer = _make(make, [(-2.0, 3.0)])
+        _drive(optimizer, N_EVALUATIONS, lambda x: float((x[0] - 1.0) ** 2))
+        result = optimizer.result()
+    _require(result.X.shape == (N_EVALUATIONS, 1), f"X has shape {result.X.shape}")
+
+
+def works_on_a_tiny_budget(make: OptimizerMaker) -> None:
+    """Three evaluations with the default design give a result."""
+    with _quiet():
+        optimizer = _make(make, n_initial=None)
+        result = optimizer.run(smooth, 3, progress=False)
+    _require(result.X.shape == (3, 3), f"X has shape {result.X.shape}")
+    _require(np.isfinite(result.y_best), f"y_best is {result.y_best}")
+
+
+def welcomes_told_points(make: OptimizerMaker) -> None:
+    """Points that were not asked for count as initial design and leave pending ones alone."""
+    with _quiet():
+        optimizer = _make(make)
+        points = _BOX.sample(N_INITIAL, np.random.default_rng(0))
+        pending = optimizer.ask()
+        optimizer.tell(points, [smooth(x) for x in points])
+        _require(np.array_equal(optimizer.ask(), pending), "the pending point changed")
+        _drive(optimizer, 3)
+        phases = [record.phase for record in optimizer.result().records]
+    _require(phases[:N_INITIAL] == ["told"] * N_INITIAL, f"phases are {phases}")
+    _require(phases[-1] not in {"initial", "space-filling"}, f"phases are {phases}")
+
+
+def leaves_global_state(make: OptimizerMaker) -> None:
+    """Numpy's global generator and the warning filters stay as they were; nothing is printed."""
+    before = np.random.get_state(legacy=False)  # noqa: NPY002 (it is what is checked)
+    output = io.StringIO()
+    with _quiet():
+        filters = list(warnings.filters)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            _drive(_make(make), N_EVALUATIONS).result()
+        _require(list(warnings.filters) == filters, "the warning filters changed")
+    after = np.random.get_state(legacy=False)  # noqa: NPY002
+    _require(str(before) == str(after), "numpy's global random state changed")
+    _require(not output.getvalue(), f"it printed {output.getvalue()[:200]!r}")
+
+
+def refuses_unknown_options(make: OptimizerMaker) -> None:
+    """Pass an unknown option: that is an error."""
+    try:
+        _make(make, no_such_option=1)
+    except UnknownNameError:
+        return
+    raise AssertionError("an unknown option was accepted")
+
+
+OPTIMIZER_CHECKS: dict[str, Callable[[OptimizerMaker], None]] = {
+    check.__name__: check
+    for check in (
+        shapes_and_bounds,
+        ask_is_repeatable,
+        same_seed_same_run,
+        resumes_from_state,
+        resumes_from_journal,
+        run_is_ask_and_tell,
+        directions_mirror,
+        survives_non_finite_values,
+        survives_only_failures,
+        survives_duplicates,
+        survives_a_constant,
+        works_in_one_dimension,
+        works_on_a_tiny_budget,
+        welcomes_told_points,
+        leaves_global_state,
+        refuses_unknown_options,
+    )
+}
+"""The conformance checks by name."""
