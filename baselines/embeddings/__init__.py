@@ -1,0 +1,1 @@
+"""Optimisers that search a random low-dimensional embedding."""

@@ -1,0 +1,294 @@
+r"""Where REMBO's Gaussian process looks: preimages y, points x, or their warp psi.
+
+A point of the search box is u in ``[-1, 1]^d``; it stands for z = w u with the half-width
+w, and is evaluated at x = clip(A z). The three kernels of the literature are one radial
+kernel on three different features of that point:
+
+* ``"y"``: z itself (in box units, u) [Wang et al. 2016, k_Y]. Many z share one x.
+* ``"x"``: x [Wang et al. 2016, k_X]. Distances live in D dimensions.
+* ``"psi"``: x projected onto the range of A and stretched by what the projection lost
+  [Binois, Ginsbourger and Roustant 2015, k_Psi]. One feature a point, in d dimensions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from boring.acquisition.base import Posterior
+from boring.embedding import RandomEmbedding
+from boring.exceptions import InvalidInputError
+from boring.typing import BoolArray, FloatArray
+from boring.validation import suggest
+
+__all__ = ["EmbeddedFeatures", "EmbeddedPosterior", "back_project", "get_features"]
+
+#: A coordinate this close to a face of the cube counts as clipped.
+FACE_TOLERANCE = 1e-9
+_MAX_NEWTON_STEPS = 50
+_MAX_HALVINGS = 30
+#: Newton stops at steps this small.
+_STEP_TOLERANCE = 1e-13
+
+
+def back_project(embedding: RandomEmbedding, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Return preimages under clip(A z), in the sense of least squares.
+
+    Parameters
+    ----------
+    embedding : RandomEmbedding
+    X : ndarray, shape (n, D), scaled units
+
+    Returns
+    -------
+    Z : ndarray, shape (n, d)
+        Minimiser of the squared violations: :math:`a_i'z - x_i` for a coordinate inside
+        the cube; for one on a face, only what :math:`a_i'z` lacks to reach that face.
+    error : ndarray, shape (n,)
+        Largest :math:`|clip(Az) - x|`; zero up to round-off for the image of any z.
+
+    Notes
+    -----
+    A convex, piecewise quadratic problem: Newton's method on the active rows, with step
+    halving. Where several z have the same image, the one next to the plain least-squares
+    solution is found, which need not be the one that the point was made from.
+    """
+    A = embedding.A
+    upper, lower = X >= 1.0 - FACE_TOLERANCE, X <= -1.0 + FACE_TOLERANCE
+    Z = embedding.down(X)
+    rest = _violations(A, Z, X, upper, lower)
+    moving = np.arange(len(X))
+    for _ in range(_MAX_NEWTON_STEPS):
+        steps = _newton_steps(A, rest[moving], (upper | lower)[moving])
+        moving = moving[np.abs(steps).max(axis=1) > _STEP_TOLERANCE]
+        steps = steps[np.abs(steps).max(axis=1) > _STEP_TOLERANCE]
+        improved = np.zeros(len(moving), dtype=bool)
+        for halvings in range(_MAX_HALVINGS):
+            rows = moving[~improved]
+            if not len(rows):
+                break
+            trial = Z[rows] + 0.5**halvings * steps[~improved]
+            trial_rest = _violations(A, trial, X[rows], upper[rows], lower[rows])
+            better = np.sum(trial_rest**2, axis=1) < np.sum(rest[rows] ** 2, axis=1)
+            Z[rows[better]], rest[rows[better]] = trial[better], trial_rest[better]
+            improved[np.flatnonzero(~improved)[better]] = True
+        moving = moving[improved]
+        if not len(moving):
+            break
+    return Z, np.abs(embedding.up(Z) - X).max(axis=1, initial=0.0)
+
+
+def _violations(
+    A: FloatArray, Z: FloatArray, X: FloatArray, upper: BoolArray, lower: BoolArray
+) -> FloatArray:
+    """Return a_i'z - x_i, with what overshoots a face that x lies on counting as zero."""
+    rest = Z @ A.T - X
+    rest[upper] = np.minimum(rest[upper], 0.0)
+    rest[lower] = np.maximum(rest[lower], 0.0)
+    return rest
+
+
+def _newton_steps(A: FloatArray, rest: FloatArray, on_face: BoolArray) -> FloatArray:
+    """Return least-norm Newton steps (n, d) on the rows that are violated or inside."""
+    d = A.shape[1]
+    active = (~on_face | (rest != 0.0)).astype(np.float64)
+    products = (A[:, :, None] * A[:, None, :]).reshape(len(A), d * d)
+    hessians = (active @ products).reshape(-1, d, d)
+    steps: FloatArray = np.einsum(
+        "nij,nj->ni", np.linalg.pinv(hessians, hermitian=True), -(rest @ A)
+    )
+    return steps
+
+
+@dataclass(frozen=True)
+class EmbeddedFeatures(ABC):
+    """Features of the points of one embedding's search box.
+
+    Parameters
+    ----------
+    embedding : RandomEmbedding
+    half_width : float
+        w, of the search box.
+    """
+
+    embedding: RandomEmbedding
+    half_width: float
+
+    @property
+    @abstractmethod
+    def prior_dim(self) -> int:
+        """Dimension in which distances between features live, for lengthscale priors."""
+
+    @abstractmethod
+    def of_points(self, X: FloatArray) -> FloatArray:
+        """Return features (n, f) of evaluated points X (n, D), from wherever they came."""
+
+    @abstractmethod
+    def of_search(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return features (m, f) and their Jacobians (m, f, d) at U (m, d), box units."""
+
+    def up(self, U: FloatArray) -> FloatArray:
+        """Return the points (m, D) that U (m, d), in box units, stands for."""
+        return self.embedding.up(self.half_width * U)
+
+    def down(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return least-squares preimages (n, d) in box units and errors (n,) of X."""
+        Z, error = back_project(self.embedding, X)
+        return Z / self.half_width, error
+
+    def _image(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return clip(A z) (m, D) and its Jacobian (m, D, d) in box units."""
+        linear = self.half_width * U @ self.embedding.A.T
+        inside = np.abs(linear) < 1.0
+        jacobian = inside[:, :, None] * (self.half_width * self.embedding.A)
+        return np.clip(linear, -1.0, 1.0), jacobian
+
+
+class PreimageFeatures(EmbeddedFeatures):
+    """Kernel k_Y: the search coordinates, in box units."""
+
+    @property
+    def prior_dim(self) -> int:
+        return self.embedding.effective_dim
+
+    def of_points(self, X: FloatArray) -> FloatArray:
+        return self.down(X)[0]
+
+    def of_search(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        identity = np.eye(U.shape[1])
+        return U, np.broadcast_to(identity, (len(U), *identity.shape))
+
+
+class AmbientFeatures(EmbeddedFeatures):
+    """Kernel k_X: the evaluated point."""
+
+    @property
+    def prior_dim(self) -> int:
+        return self.embedding.dim
+
+    def of_points(self, X: FloatArray) -> FloatArray:
+        return X
+
+    def of_search(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self._image(U)
+
+
+class WarpedFeatures(EmbeddedFeatures):
+    r"""Kernel k_Psi: the warped projection, in coordinates of the range of A.
+
+    With p = clip(A z), h its orthogonal projection onto Ran(A) and m = max |h_i|: psi = h if
+    m <= 1; else h' = h/m lies on the cube's surface and
+    :math:`\psi = h'(1 + |p - h'|_2 / |h'|_2)`, the way from 0 to h' and on to p, laid
+    straight. Distances do not change between Ran(A) and its coordinates.
+    """
+
+    @property
+    def prior_dim(self) -> int:
+        return self.embedding.dim
+
+    @cached_property
+    def range_basis(self) -> FloatArray:
+        """Orthonormal basis (D, d) of the range of A."""
+        return np.linalg.qr(self.embedding.A)[0]
+
+    def of_points(self, X: FloatArray) -> FloatArray:
+        return self._warp(X, None)[0]
+
+    def of_search(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        points, jacobian = self._image(U)
+        psi, slope = self._warp(points, jacobian)
+        assert slope is not None
+        return psi, slope
+
+    def _warp(self, P: FloatArray, JP: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
+        """Return psi (m, d) of points P (m, D) and, given theirs, its Jacobian."""
+        Q = self.range_basis
+        h = P @ Q
+        projected = h @ Q.T
+        peak = np.argmax(np.abs(projected), axis=1)
+        size = np.abs(projected[np.arange(len(P)), peak])
+        outside = size > 1.0
+        m = np.where(outside, size, 1.0)[:, None]
+        pivot = h / m
+        gap = P - pivot @ Q.T
+        distance = np.linalg.norm(gap, axis=1)
+        norm = np.where(outside, np.linalg.norm(pivot, axis=1), 1.0)
+        stretch = np.where(outside, 1.0 + distance / norm, 1.0)
+        psi = pivot * stretch[:, None]
+        if JP is None:
+            return psi, None
+        Jh = np.einsum("ij,mik->mjk", Q, JP)
+        sign = np.sign(projected[np.arange(len(P)), peak])
+        dm = sign[:, None] * np.einsum("mj,mjk->mk", Q[peak], Jh)
+        dpivot = Jh / m[:, :, None] - pivot[:, :, None] * (dm / m)[:, None, :]
+        dgap = JP - np.einsum("ij,mjk->mik", Q, dpivot)
+        safe = np.where(distance > 0.0, distance, 1.0)
+        ddistance = np.einsum("mi,mik->mk", gap, dgap) / safe[:, None]
+        dnorm = np.einsum("mj,mjk->mk", pivot, dpivot) / norm[:, None]
+        dstretch = (ddistance - (distance / norm)[:, None] * dnorm) / norm[:, None]
+        warped = dpivot * stretch[:, None, None] + pivot[:, :, None] * dstretch[:, None, :]
+        return psi, np.where(outside[:, None, None], warped, Jh)
+
+
+_KINDS: dict[str, type[EmbeddedFeatures]] = {
+    "y": PreimageFeatures,
+    "x": AmbientFeatures,
+    "psi": WarpedFeatures,
+}
+
+
+def get_features(kernel: str, embedding: RandomEmbedding, half_width: float) -> EmbeddedFeatures:
+    """Return the features of one of REMBO's kernels.
+
+    Parameters
+    ----------
+    kernel : {"y", "x", "psi"}
+    embedding : RandomEmbedding
+    half_width : float
+
+    Raises
+    ------
+    InvalidInputError
+        If no kernel has that name.
+    """
+    if kernel not in _KINDS:
+        raise InvalidInputError(
+            f"kernel must be one of {sorted(_KINDS)}, received {kernel!r}. "
+            f"{suggest(str(kernel), _KINDS)}"
+        )
+    return _KINDS[kernel](embedding, half_width)
+
+
+@dataclass(frozen=True)
+class EmbeddedPosterior:
+    """A posterior over features, as a function of the search box.
+
+    Parameters
+    ----------
+    features : EmbeddedFeatures
+    posterior : Posterior
+        Over the features.
+    """
+
+    features: EmbeddedFeatures
+    posterior: Posterior
+
+    def predict(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (m,) at U (m, d), box units."""
+        return self.posterior.predict(self.features.of_search(U)[0])
+
+    def predict_with_gradient(
+        self, U: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, variance (m,) and their gradients (m, d) at U (m, d)."""
+        F, jacobian = self.features.of_search(U)
+        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(F)
+        return (
+            mean,
+            variance,
+            np.einsum("mf,mfd->md", mean_slope, jacobian),
+            np.einsum("mf,mfd->md", variance_slope, jacobian),
+        )

@@ -1,0 +1,1 @@
+"""Optimisers with one Gaussian process over all inputs."""

@@ -1,0 +1,157 @@
+"""A plain Gaussian process in all D dimensions, with a prior that knows D.
+
+Hvarfner, Hellsten and Nardi, "Vanilla Bayesian optimization performs great in high
+dimensions", ICML 2024: what fails in high dimensions is not the GP but a lengthscale prior
+that does not grow with sqrt(D). One ARD Matern-5/2 kernel, log-normal lengthscale prior with
+location sqrt(2) + log(D)/2 and scale sqrt(3) on the unit cube, log expected improvement.
+The baseline that every subspace method must beat: no warp, no subspace, standardised y.
+
+**Deviations**: lengthscales are doubled, since our cube has side 2; a variance with a weak
+prior is fitted (the paper's later code drops it); points out for evaluation count as observed
+at their predicted mean (kriging believer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boring.acquisition import LogExpectedImprovement, maximize_acquisition
+from boring.kernels import AdditiveKernel, Ard, KernelTerm, get_profile
+from boring.models.gp import GaussianProcess, GaussianProcessModel
+from boring.models.priors import Gaussian, hvarfner
+from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.typing import FloatArray
+from boring.validation import as_positive_int
+from boring.warping import standardize
+
+__all__ = ["PlainGPOptimizer", "PlainGPOptions", "lengthscale_prior", "plain_model"]
+
+#: Priors of log variance and log noise variance, y standardised (chosen here).
+VARIANCE_PRIOR = Gaussian(0.0, 1.0)
+NOISE_PRIOR = Gaussian(-7.0, 2.0)
+#: Iterations of a fit from the prior's mode and from the last fit.
+COLD_ITERATIONS = 40
+WARM_ITERATIONS = 12
+
+
+@dataclass(frozen=True)
+class PlainGPOptions:
+    """Options of the plain Gaussian process.
+
+    Parameters
+    ----------
+    kernel : {"matern52", "matern32", "squared-exponential"}, default "matern52"
+    restart_every : int, default 10
+        The fit starts from the last one; after this many observations it also starts anew, and
+        the better one is kept (chosen here).
+    """
+
+    kernel: str = "matern52"
+    restart_every: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        get_profile(self.kernel)
+        as_positive_int(self.restart_every, "restart_every")
+
+
+def lengthscale_prior(dim: int) -> Gaussian:
+    """Return the paper's prior as a penalty on log lengthscales.
+
+    Parameters
+    ----------
+    dim : int
+        D.
+
+    Notes
+    -----
+    The paper maximises the density of l, which differs from that of log l by the factor 1/l.
+    In the logarithm this factor moves the mode by minus the squared scale, to
+    sqrt(2) - 3 + log(D)/2 (+ log 2 for our cube), and leaves the scale.
+    """
+    prior = hvarfner(dim)
+    return Gaussian(prior.mean - prior.sd**2, prior.sd)
+
+
+def plain_model(dim: int, kernel: str = "matern52") -> GaussianProcessModel:
+    """Return the model: a constant and one ARD term with the dimension-scaled prior.
+
+    Parameters
+    ----------
+    dim : int
+        D.
+    kernel : str, default "matern52"
+        Name of a radial profile.
+    """
+    term = KernelTerm(get_profile(kernel), Ard(dim), "f", VARIANCE_PRIOR, lengthscale_prior(dim))
+    return GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
+
+
+class PlainGPOptimizer(Optimizer):
+    """Bayesian optimisation with a plain Gaussian process over all inputs.
+
+    Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
+    :class:`PlainGPOptions`.
+
+    Examples
+    --------
+    >>> optimizer = PlainGPOptimizer([(-1, 1)] * 3, direction="minimize", seed=0)
+    >>> result = optimizer.run(lambda x: ((x - 0.3) ** 2).sum(), 15, progress=False)
+    >>> result.y_best < 0.05
+    True
+    """
+
+    name: ClassVar[str] = "gp"
+    options_type: ClassVar[type] = PlainGPOptions
+
+    @property
+    def surrogate(self) -> GaussianProcess | None:
+        """Posterior at the last proposal's hyperparameters, in standardised values."""
+        theta = self.memory.get("theta")
+        if theta is None or not self.data.is_informative:
+            return None
+        model = plain_model(self.space.dim, self.options.kernel)
+        return model.condition(np.array(theta), self.data.finite_X, standardize(self.data.finite_y))
+
+    def _propose(self, context: ProposalContext) -> Proposal:
+        X, y = context.data.finite_X, standardize(context.data.finite_y)
+        model = plain_model(self.space.dim, self.options.kernel)
+        theta, fitted_at = self._fit(model, X, y, context.memory)
+        posterior = model.condition(theta, X, y)
+        info: dict[str, float | int | str | bool | None] = {
+            "log_likelihood": posterior.log_marginal_likelihood,
+            "noise_variance": posterior.noise_variance,
+        }
+        for point in context.pending:
+            posterior = posterior.append(point, float(posterior.predict(point[None, :])[0][0]))
+        found = maximize_acquisition(
+            LogExpectedImprovement(posterior, float(y.max())),
+            self.space.dim,
+            incumbent=X[int(np.argmax(y))],
+            rng=context.rng,
+            avoid=np.vstack([context.data.X, context.pending]),
+        )
+        info |= {"acquisition": found.value, "replaced": found.replaced}
+        return Proposal(found.x, {"theta": theta.tolist(), "cold_at": fitted_at}, info)
+
+    def _fit(
+        self,
+        model: GaussianProcessModel,
+        X: FloatArray,
+        y: FloatArray,
+        memory: Mapping[str, Any],
+    ) -> tuple[FloatArray, int]:
+        """Return the fitted parameters and how many points the last cold fit saw."""
+        cold = np.full(model.n_parameters, lengthscale_prior(self.space.dim).mean)
+        cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
+        last = memory.get("theta")
+        if last is None:
+            return model.fit(X, y, cold, max_iterations=COLD_ITERATIONS).theta, len(X)
+        starts, budgets, cold_at = [np.array(last)], [WARM_ITERATIONS], int(memory["cold_at"])
+        if len(X) - cold_at >= self.options.restart_every:
+            starts, budgets, cold_at = [*starts, cold], [*budgets, COLD_ITERATIONS], len(X)
+        return model.fit_best(X, y, starts, max_iterations=budgets).theta, cold_at
