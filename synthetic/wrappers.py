@@ -7,7 +7,7 @@ Wrappers compose: each is a :class:`TestProblem` and takes one. What is known of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from boring.space import Box
 from boring.subspace.stiefel import is_orthonormal, orthonormalize, random_frame
 from boring.typing import FloatArray, SeedLike
 
-from .base import Formula, TestProblem
+from ._formulas import AffineInput, Negative, ShiftedInput, WithPassiveTerms
+from .base import TestProblem
 from .passive_terms import PassiveTerm, decreasing_ripples
 from .placement import REACH, reachable_points
 
@@ -26,77 +27,6 @@ __all__ = ["Embedded", "Negated", "Noisy", "Perturbed", "Shifted"]
 
 MAX_DRAWS = 200
 """Draws of a basis before a placement is given up; one nearly always suffices."""
-
-
-@dataclass(frozen=True, eq=False)
-class _AffineInput:
-    """``inner(origin + stretch * (W'x))``."""
-
-    inner: Formula
-    basis: FloatArray  # W (D, d)
-    origin: FloatArray  # (d,)
-    stretch: FloatArray  # (d,)
-
-    def value(self, X: FloatArray) -> FloatArray:
-        return self.inner.value(self.lift(X @ self.basis))
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        slopes = self.inner.gradient(self.lift(X @ self.basis)) * self.stretch
-        gradients: FloatArray = slopes @ self.basis.T
-        return gradients
-
-    def lift(self, Z: FloatArray) -> FloatArray:
-        lifted: FloatArray = self.origin + self.stretch * Z
-        return lifted
-
-
-@dataclass(frozen=True, eq=False)
-class _WithPassiveTerms:
-    """``inner(x) + weight * sum_j term_j(v_j's)`` with s the scaled x."""
-
-    inner: Formula
-    space: Box
-    basis: FloatArray  # V (D, q)
-    terms: tuple[PassiveTerm, ...]
-    weight: float
-
-    def value(self, X: FloatArray) -> FloatArray:
-        P = self.space.scale(X) @ self.basis
-        extra = [term.value(P[:, [j]]) for j, term in enumerate(self.terms)]
-        values: FloatArray = self.inner.value(X) + self.weight * np.sum(extra, axis=0)
-        return values
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        P = self.space.scale(X) @ self.basis
-        slopes = np.hstack([term.gradient(P[:, [j]]) for j, term in enumerate(self.terms)])
-        chain = 2.0 / self.space.width
-        gradients: FloatArray = (
-            self.inner.gradient(X) + self.weight * (slopes @ self.basis.T) * chain
-        )
-        return gradients
-
-
-@dataclass(frozen=True, eq=False)
-class _ShiftedInput:
-    inner: Formula
-    shift: FloatArray  # (D,)
-
-    def value(self, X: FloatArray) -> FloatArray:
-        return self.inner.value(X - self.shift)
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        return self.inner.gradient(X - self.shift)
-
-
-@dataclass(frozen=True, eq=False)
-class _Negative:
-    inner: Formula
-
-    def value(self, X: FloatArray) -> FloatArray:
-        return -self.inner.value(X)
-
-    def gradient(self, X: FloatArray) -> FloatArray:
-        return -self.inner.gradient(X)
 
 
 class Embedded(TestProblem):
@@ -138,7 +68,7 @@ class Embedded(TestProblem):
     """
 
     inner: TestProblem
-    formula: _AffineInput
+    formula: AffineInput
 
     def __init__(
         self,
@@ -170,7 +100,7 @@ class Embedded(TestProblem):
         super().__init__(
             name=name or f"{inner.name}-in-{dim}",
             space=Box(-np.ones(dim), np.ones(dim)),
-            formula=_AffineInput(inner.formula, W, origin, stretch),
+            formula=AffineInput(inner.formula, W, origin, stretch),
             direction=inner.direction,
             optimum=inner.optimum if known else None,
             optimizers=points if known else None,
@@ -235,7 +165,7 @@ class Perturbed(TestProblem):
     """
 
     inner: TestProblem
-    formula: _WithPassiveTerms
+    formula: WithPassiveTerms
 
     def __init__(
         self,
@@ -262,9 +192,7 @@ class Perturbed(TestProblem):
             **_known(
                 inner,
                 name=name or f"{inner.name}-perturbed",
-                formula=_WithPassiveTerms(
-                    inner.formula, inner.space, V, chosen, -float(inner.sign)
-                ),
+                formula=WithPassiveTerms(inner.formula, inner.space, V, chosen, -float(inner.sign)),
                 optimum=inner.optimum if known else None,
                 optimizers=inner.space.unscale(points) if known else None,
                 holds_outside=known and inner.holds_outside,
@@ -307,7 +235,7 @@ class Shifted(TestProblem):
             **_known(
                 inner,
                 name=name or f"{inner.name}-shifted",
-                formula=_ShiftedInput(inner.formula, step),
+                formula=ShiftedInput(inner.formula, step),
                 optimum=inner.optimum if known else None,
                 optimizers=moved if known else None,
                 holds_outside=known,
@@ -352,7 +280,7 @@ class Negated(TestProblem):
             **_known(
                 inner,
                 name=name or f"{inner.name}-negated",
-                formula=_Negative(inner.formula),
+                formula=Negative(inner.formula),
                 direction="minimize" if inner.direction == "maximize" else "maximize",
                 optimum=None if inner.optimum is None else -inner.optimum,
             )
