@@ -26,7 +26,8 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 	@echo "==> Making $(VENV) with $(PYTHON) and the versions in constraints.txt (once; some minutes)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "boring-bo needs Python 3.11 or later; say PYTHON=... to choose one" >&2; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "could not make $(VENV): install Python with its venv module" >&2; exit 1; }
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
