@@ -51,8 +51,8 @@ types: $(INSTALLED) ## Type hints (mypy --strict)
 	@echo "==> Checking types with mypy"
 	@$(PY) -m mypy
 
-bench: $(INSTALLED) ## Speed of the likelihood, the learner and ask, with a profile
-	@echo "==> Timing, one BLAS thread"
+bench: $(INSTALLED) ## Benchmarks of optimisation, recovery and speed (long; see python -m experiments bench -h)
+	@echo "==> Running the benchmarks, one BLAS thread: tables under results/bench"
 	@$(ONE_THREAD) $(PY) -m experiments bench
 
 wheel: $(INSTALLED) ## Build the wheel into dist/
