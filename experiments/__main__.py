@@ -117,7 +117,6 @@ def build_parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--out", type=Path, default=Path("results/demo"), help="folder (default %(default)s)"
     )
-    demo.add_argument("--fresh", action="store_true", help="forget the runs made before")
     bench = commands.add_parser(
         "bench",
         help="tables of optimisation, subspace recovery and speed",
@@ -201,7 +200,6 @@ def _demo(arguments: argparse.Namespace) -> None:
         arguments.out,
         n_seeds=arguments.seeds or DEMO_SEEDS,
         jobs=arguments.jobs,
-        fresh=arguments.fresh,
     )
 
 
@@ -230,7 +228,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _bench(arguments)
     except (BoringError, ImportError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return USAGE_ERROR if isinstance(error, InvalidInputError) else RUN_ERROR
+        return USAGE_ERROR if isinstance(error, ValueError) else RUN_ERROR
     except KeyboardInterrupt:
         print("\nstopped; finished runs are kept, repeat the command to go on", file=sys.stderr)
         return RUN_ERROR

@@ -64,6 +64,8 @@ class RunRecord:
         A failed run keeps the evaluations made before the failure.
     optimum : float or None
         Declared optimum of the problem.
+    X : tuple of tuples of float, shape (n, D)
+        Evaluated points, raw units.
     y : tuple of float
         Observed values in the order of evaluation (with noise, if the problem has any).
     value : tuple of float
@@ -105,6 +107,7 @@ class RunRecord:
     direction: Direction
     status: Status
     optimum: float | None
+    X: tuple[tuple[float, ...], ...]
     y: tuple[float, ...]
     value: tuple[float, ...]
     simple_regret: tuple[float, ...] | None
@@ -213,6 +216,7 @@ def _matrix(value: Any) -> tuple[tuple[float, ...], ...] | None:
 
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "optimum": _number,
+    "X": _matrix,
     "y": _numbers,
     "value": _numbers,
     "simple_regret": _numbers,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boring.exceptions import InvalidInputError
+from boring.exceptions import BoringError, InvalidInputError
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from boring.optimizer import Optimizer
     from synthetic.base import TestProblem
 
-__all__ = ["Task", "make_tasks", "run_experiment", "run_task", "versions"]
+__all__ = ["Task", "WorkerError", "make_tasks", "run_experiment", "run_task", "versions"]
 
 BLAS_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
@@ -55,6 +55,11 @@ BLAS_VARIABLES = (
 """What tells a BLAS, before it is loaded, how many threads to use."""
 
 PACKAGES = ("boring-bo", "numpy", "scipy", "pymanopt", "GPy")
+
+
+class WorkerError(BoringError, RuntimeError):
+    """A worker process ended without an answer."""
+
 
 Progress = Callable[[RunRecord | None, int, int], None]
 
@@ -148,8 +153,9 @@ def _evaluate(task: Task, problem: TestProblem, trace: _Trace) -> None:
         optimizer.tell(x, y)
         trace.optimizer_seconds += time.perf_counter() - start
     start = time.perf_counter()
-    trace.estimate = optimizer.subspace
-    trace.options["resolved"] = to_jsonable(optimizer.result().options)
+    result = optimizer.result()
+    trace.estimate = result.subspace
+    trace.options["resolved"] = to_jsonable(result.options)
     trace.optimizer_seconds += time.perf_counter() - start
 
 
@@ -209,6 +215,7 @@ def _record(
         direction=direction,
         status="ok" if error is None else "failed",
         optimum=optimum,
+        X=tuple(tuple(point.tolist()) for point in trace.points),
         y=tuple(trace.y),
         value=tuple(trace.value),
         simple_regret=regret,
@@ -302,7 +309,7 @@ def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[RunRecord]:
             for future in as_completed(futures):
                 yield future.result()
         except BrokenProcessPool as error:
-            raise RecordError(
+            raise WorkerError(
                 "a worker process was killed, often for want of memory. The finished runs are "
                 "kept; repeat the command to go on, with fewer --jobs if it happens again."
             ) from error
@@ -351,6 +358,8 @@ def run_experiment(
         If the seeds repeat or are negative, or ``jobs`` is not positive, or a method is unknown.
     RecordError
         If the file holds the same runs with other settings, or something else.
+    WorkerError
+        If a worker process was killed; the finished runs are on file.
     """
     check_siblings()
     chosen = tuple(experiment.methods if methods is None else methods)

@@ -16,6 +16,7 @@ BASE = RunRecord(
     direction="minimize",
     status="ok",
     optimum=-1.0,
+    X=((0.5, 0.5), (0.1, 0.3), (0.2, 0.2), (0.1, 0.2)),
     y=(3.0, 1.0, 2.0, 0.0),
     value=(3.0, 1.0, 2.0, 0.0),
     simple_regret=(4.0, 2.0, 2.0, 1.0),

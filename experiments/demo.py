@@ -1,0 +1,236 @@
+"""The demonstration: a Camelback hidden in ten inputs, found and explained.
+
+``python -m experiments demo`` runs BORING, REMBO, a plain Gaussian process and Sobol search on the
+same problem instances, prints a table, draws three pictures and says in words what was found.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from boring.kernels import MATERN52, AdditiveKernel, KernelTerm, ProjectedArd
+from boring.models.gp import GaussianProcessModel
+from boring.models.priors import Gaussian, dimension_scaled
+from boring.rng import keyed_generator, single_blas_thread
+from boring.subspace.api import estimate_active_subspace
+from boring.typing import FloatArray
+
+from .config import Experiment, get_experiment
+from .metrics import largest_angle_degrees
+from .plots import plot_surrogate, save
+from .progress import RunProgress
+from .records import RunRecord, as_matrix
+from .report import TABLE_FILE, convergence_figure, median_record, subspace_figure
+from .runner import run_experiment
+from .tables import group_by_method, results_table
+
+__all__ = ["DEMO_EXPERIMENT", "DEMO_METHODS", "DEMO_SEEDS", "describe_subspace", "run_demo"]
+
+DEMO_EXPERIMENT = "camelback-2-in-10"
+DEMO_METHODS = ("boring", "rembo", "gp", "sobol")
+DEMO_SEEDS = 5
+"""Enough for quartiles that mean something, few enough for two minutes on two cores."""
+
+N_TRAINING = 100
+N_UNSEEN = 400
+"""Points of the surrogate picture; 100 for training as in Figures 5.1 to 5.4 of the thesis."""
+
+SHOWN_LOADING = 0.2
+"""Loadings below this are left out when a direction is named in words."""
+
+FIT_ITERATIONS = 80
+
+
+def demo_experiment() -> Experiment:
+    """Return the experiment that the demo runs."""
+    return dataclasses.replace(get_experiment(DEMO_EXPERIMENT), methods=DEMO_METHODS)
+
+
+def surrogate_data(
+    experiment: Experiment, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Learn W and a GP on Z = X W from uniform points, and predict at unseen ones.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    seed : int
+        Of the problem instance and of the points.
+
+    Returns
+    -------
+    Z : ndarray, shape (n, d)
+        Learned coordinates of the unseen points, those with true coordinates |z_i| <= 1, where
+        the inner function has its structure.
+    real, mean : ndarray, shape (n,)
+        Real values and the GP's mean.
+    angle : float
+        Largest principal angle to the truth, degrees.
+    """
+    problem = experiment.problem(seed)
+    rng = keyed_generator(seed, "surrogate picture")
+    X = problem.space.sample(N_TRAINING, rng)
+    y = np.asarray(problem(X))
+    scaled = problem.space.scale(X)
+    with single_blas_thread():
+        estimate = estimate_active_subspace(scaled, y, problem.effective_dim, rng=rng)
+        W = np.asarray(estimate.active_basis)
+        d = W.shape[1]
+        term = KernelTerm(
+            MATERN52,
+            ProjectedArd(W),
+            "active",
+            variance_prior=Gaussian(0.0, 1.5),
+            map_prior=dimension_scaled(d),
+        )
+        model = GaussianProcessModel(AdditiveKernel([term], constant_variance=1.0))
+        center, spread = float(y.mean()), float(y.std())
+        start = np.concatenate([[0.0], np.log(np.full(d, 0.7 * np.sqrt(d))), [-7.0]])
+        values = (y - center) / spread
+        fit = model.fit(scaled, values, start, max_iterations=FIT_ITERATIONS)
+        posterior = model.condition(fit.theta, scaled, values)
+        unseen = problem.space.sample(4 * N_UNSEEN, rng)
+        truth = problem.true_basis
+        assert truth is not None  # the demo's problem has one
+        inside = np.all(np.abs(problem.space.scale(unseen) @ truth) <= 1.0, axis=1)
+        unseen = unseen[inside][:N_UNSEEN]
+        mean = center + spread * posterior.predict(problem.space.scale(unseen))[0]
+    Z = problem.space.scale(unseen) @ W
+    return Z, np.asarray(problem(unseen)), mean, largest_angle_degrees(W, truth)
+
+
+def surrogate_figure(experiment: Experiment, seed: int, path: str | os.PathLike[str]) -> Path:
+    """Draw the surrogate against the truth over Z, after Fig. 5.3 of the thesis."""
+    Z, real, mean, angle = surrogate_data(experiment, seed)
+    figure = plot_surrogate(
+        Z,
+        real,
+        mean,
+        title=f"{experiment.name}, seed {seed}: GP on Z = X W, W learned from "
+        f"{N_TRAINING} random points ({angle:.1f}° from the truth)",
+    )
+    return save(figure, path)
+
+
+def describe_subspace(record: RunRecord) -> list[str]:
+    """Return sentences that name the subspace of a run and the parameters that matter.
+
+    Parameters
+    ----------
+    record : RunRecord
+        Of a method that learns a subspace.
+
+    Returns
+    -------
+    list of str
+        One sentence if there is none.
+    """
+    W = as_matrix(record.basis)
+    if W is None or record.importance is None:
+        return [f"{record.method} did not name a subspace in this run."]
+    count = "one direction" if W.shape[1] == 1 else f"{W.shape[1]} directions"
+    lines = [f"It says that {count} of the {W.shape[0]} parameters decide the value:"]
+    for column in range(W.shape[1]):
+        order = np.argsort(-np.abs(W[:, column]))
+        terms = [
+            f"{W[index, column]:+.2f} x{index + 1}"
+            for index in order
+            if abs(W[index, column]) >= SHOWN_LOADING
+        ]
+        lines.append(f"  z{column + 1} = {' '.join(terms)} + smaller terms")
+    order = np.argsort(-np.asarray(record.importance))
+    knobs = [f"x{index + 1} ({record.importance[index]:.0%})" for index in order[:4]]
+    lines.append(f"The parameters that matter most: {', '.join(knobs)}.")
+    if record.trusted is not None:
+        lines.append(
+            "Its own check of the data trusts this subspace."
+            if record.trusted
+            else "Its own check does NOT trust this subspace: take it as a hint only."
+        )
+    if record.largest_angle_degrees is not None:
+        lines.append(
+            f"The truth, which it was never told, is {record.largest_angle_degrees:.1f}° away "
+            "(largest principal angle; two random planes would be some 80° apart)."
+        )
+    return lines
+
+
+def _told_in_words(records: Sequence[RunRecord], chosen: RunRecord | None) -> list[str]:
+    groups = group_by_method(records)
+    lines = []
+    medians = {
+        method: float(np.median([r.simple_regret[-1] for r in group if r.simple_regret]))
+        for method, group in groups.items()
+        if any(r.simple_regret for r in group)
+    }
+    best = min(medians, key=lambda method: medians[method])
+    ranking = ", ".join(
+        f"{method} {medians[method]:.1e}" for method in sorted(medians, key=lambda m: medians[m])
+    )
+    lines.append(f"Median gap to the optimum: {ranking}. Smallest: {best}.")
+    if chosen is not None:
+        lines.append("")
+        lines.append(
+            f"BORING, seed {chosen.seed} (the median angle): best value {chosen.y_best:.6f}, "
+            f"optimum {chosen.optimum:.6f}."
+        )
+        lines.extend(describe_subspace(chosen))
+    return lines
+
+
+def run_demo(
+    directory: str | os.PathLike[str], *, n_seeds: int = DEMO_SEEDS, jobs: int = 2
+) -> tuple[RunRecord, ...]:
+    """Run the demo and print what it found; the records and pictures go to a folder.
+
+    Parameters
+    ----------
+    directory : path-like
+        Earlier records of the demo in it are replaced.
+    n_seeds : int, default 5
+        Paired seeds.
+    jobs : int, default 2
+        Processes.
+
+    Returns
+    -------
+    tuple of RunRecord
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "records.jsonl"
+    path.unlink(missing_ok=True)
+    experiment = demo_experiment()
+    start = time.perf_counter()
+    print(
+        f"The six-hump Camelback, a function of two variables, hidden in ten inputs by a random\n"
+        f"rotation. {len(experiment.methods)} methods, {experiment.budget} evaluations each, "
+        f"{n_seeds} paired seeds, {jobs} processes: about two minutes.\n",
+        flush=True,
+    )
+    with RunProgress("demo") as progress:
+        records = run_experiment(
+            experiment, path, seeds=range(n_seeds), jobs=jobs, progress=progress
+        )
+    table = results_table(records)
+    (folder / TABLE_FILE).write_text(table + "\n", encoding="utf-8")
+    print(table)
+    chosen = median_record(record for record in records if record.method == "boring")
+    pictures = [convergence_figure(records, folder / "convergence.png")]
+    if chosen is not None:
+        pictures.append(subspace_figure(chosen, folder / "subspace.png"))
+    seed = 0 if chosen is None else chosen.seed
+    pictures.append(surrogate_figure(experiment, seed, folder / "surrogate.png"))
+    print("\nWhat was found\n--------------")
+    print("\n".join(_told_in_words(records, chosen)))
+    print(f"\n{time.perf_counter() - start:.0f} s. Pictures:")
+    for picture in pictures:
+        print(f"  {picture}")
+    print(f"Table and records: {folder / TABLE_FILE}, {path}")
+    return records

@@ -1,0 +1,140 @@
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import experiments
+from experiments.__main__ import main
+from experiments.records import append_record, read_records
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_help_names_the_commands_and_examples(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    for word in ("run", "report", "list", "demo", "bench", "examples:", "goes on where it was"):
+        assert word in text
+
+
+def test_help_of_run_names_its_options(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    text = capsys.readouterr().out
+    for option in ("--seeds", "--budget", "--methods", "--jobs", "--out", "--retry-failed"):
+        assert option in text
+
+
+def test_module_runs_from_the_root():
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "python -m experiments run" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["runn"], "Did you mean 'run'"),
+        ([], "COMMAND"),
+        (["run", "camelback-2-in-5", "--seeds", "0"], "at least 1"),
+        (["run", "camelback-2-in-5", "--jobs", "two"], "at least 1"),
+        (["run", "camelback-2-in-5", "--sede", "1"], "unrecognized"),
+    ],
+)
+def test_wrong_usage_is_explained(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "camelbak-2-in-5"], "Did you mean 'camelback-2-in-5'"),
+        (["run", "camelback-2-in-5", "--methods", "borin"], "Did you mean 'boring'"),
+        (["run", "camelback-2-in-5", "--budget", "3"], "n_initial"),
+        (["run", "camelback-2-in-5", "--first-seed", "-1"], "not negative"),
+        (["report", "nowhere.jsonl"], "nowhere.jsonl"),
+    ],
+)
+def test_wrong_input_is_explained_without_a_traceback(
+    capsys, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("error: ")
+    assert message in captured.err
+    assert "Traceback" not in captured.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_list_shows_experiments_and_methods(capsys):
+    assert main(["list"]) == 0
+    text = capsys.readouterr().out
+    assert "camelback-2-in-5" in text
+    assert "rembo" in text
+
+
+def test_run_then_report(capsys, tmp_path):
+    path = tmp_path / "runs" / "x.jsonl"
+    command = ["run", "camelback-2-in-3", "--seeds", "2", "--budget", "7", "--out", str(path)]
+    assert main([*command, "--methods", "sobol, random"]) == 0
+    text = capsys.readouterr().out
+    assert "| sobol" in text
+    assert str(path) in text
+    assert len(read_records(path)) == 4
+    assert main(["report", str(path), "--reference", "sobol"]) == 0
+    folder = path.with_suffix("")
+    table = (folder / "table.md").read_text()
+    assert "win:tie:loss against sobol" in table
+    picture = folder / "convergence-camelback-2-in-3.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert table.strip() in capsys.readouterr().out
+    assert main(["report", str(path), "--reference", "sobl"]) == 2
+    assert "Did you mean 'sobol'" in capsys.readouterr().err
+
+
+def test_quiet_prints_nothing(capsys, tmp_path):
+    path = tmp_path / "x.jsonl"
+    command = ["run", "camelback-2-in-3", "--seeds", "1", "--budget", "6", "--methods", "sobol"]
+    assert main([*command, "--out", str(path), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_report_of_unknown_optimum_plots_values(tmp_path, make_record):
+    path = tmp_path / "x.jsonl"
+    append_record(path, make_record([3.0, 1.0], optimum=None))
+    assert main(["report", str(path), "--out", str(tmp_path / "out")]) == 0
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {
+        "table.md",
+        "convergence-camelback-2-in-5.png",
+    }
+
+
+def test_an_empty_file_has_nothing_to_report(tmp_path, capsys):
+    path = tmp_path / "x.jsonl"
+    path.touch()
+    assert main(["report", str(path)]) == 2
+    assert "no records" in capsys.readouterr().err
+
+
+def test_a_foreign_sibling_is_refused_by_name(monkeypatch):
+    experiments.check_siblings()
+    intruder = types.ModuleType("baselines")
+    intruder.__file__ = "/somewhere/baselines/__init__.py"
+    monkeypatch.setitem(sys.modules, "baselines", intruder)
+    with pytest.raises(ImportError, match=r"/somewhere/baselines/__init__\.py.*fresh environment"):
+        experiments.check_siblings()

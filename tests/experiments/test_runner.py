@@ -1,0 +1,221 @@
+import os
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from boring.exceptions import InvalidInputError, JournalWarning, UnknownNameError
+from boring.optimizer import Optimizer, Proposal
+from boring.registry import optimizer_names, register_optimizer
+from experiments.config import EXPERIMENTS, Experiment, get_experiment
+from experiments.records import RecordError, read_records
+from experiments.runner import BLAS_VARIABLES, Task, run_experiment, run_task
+from synthetic import Noisy, get_problem
+
+TIMINGS = {"seconds_per_ask": (), "optimizer_seconds": 0.0, "objective_seconds": 0.0}
+METHODS = ("sobol", "random")
+
+
+class ThirdTimeFails(Optimizer):
+    """Proposes the centre twice, then breaks."""
+
+    name = "test-third-time-fails"
+    is_model_based = False
+
+    def _propose(self, context):
+        if len(context.data) >= 4:
+            raise RuntimeError("the third proposal broke")
+        return Proposal(np.zeros(context.data.dim), {}, {})
+
+
+def noisy_problem(seed):
+    return Noisy(get_problem("camelback-2-in-3", seed), 0.5)
+
+
+@pytest.fixture
+def experiment():
+    return replace(get_experiment("camelback-2-in-3"), budget=6, n_initial=2, methods=METHODS)
+
+
+@pytest.fixture
+def broken():
+    if ThirdTimeFails.name not in optimizer_names():
+        register_optimizer(ThirdTimeFails.name, ThirdTimeFails)
+    return ThirdTimeFails.name
+
+
+def without_times(record):
+    return replace(record, **TIMINGS)
+
+
+def test_a_record_holds_the_run(experiment):
+    record = run_task(Task(experiment, "sobol", 3))
+    problem = experiment.problem(3)
+    assert (record.experiment, record.method, record.seed) == ("camelback-2-in-3", "sobol", 3)
+    assert (record.status, record.error, record.budget) == ("ok", None, 6)
+    assert len(record.y) == len(record.seconds_per_ask) == len(record.X) == 6
+    np.testing.assert_array_equal(problem(np.array(record.X)), record.value)
+    assert record.y == record.value
+    assert record.y_best == min(record.value)
+    assert problem(record.x_best) == record.y_best
+    expected = np.minimum.accumulate(record.value) - problem.optimum
+    np.testing.assert_allclose(record.simple_regret, expected)
+    assert record.optimizer_seconds >= sum(record.seconds_per_ask)
+    assert record.basis is None
+    assert record.largest_angle_degrees is None
+    np.testing.assert_array_equal(record.true_basis, problem.true_basis)
+    assert {"python", "numpy", "scipy"} <= set(record.versions)
+
+
+def test_runs_are_deterministic_and_differ_between_seeds(experiment):
+    first, again, other = (run_task(Task(experiment, "random", seed)) for seed in (1, 1, 2))
+    assert without_times(first) == without_times(again)
+    assert first.X != other.X
+    assert first.true_basis != other.true_basis
+
+
+def test_methods_are_paired_by_seed(experiment):
+    sobol, random = (run_task(Task(experiment, method, 5)) for method in METHODS)
+    assert sobol.true_basis == random.true_basis
+    assert sobol.X[:2] == random.X[:2]
+    assert sobol.value[:2] == random.value[:2]
+    assert sobol.X[2:] != random.X[2:]
+
+
+def test_noise_is_paired_and_regret_is_noiseless():
+    experiment = Experiment("noisy", noisy_problem, budget=4, n_initial=2, methods=METHODS)
+    sobol, random = (run_task(Task(experiment, method, 5)) for method in METHODS)
+    errors = np.subtract(sobol.y, sobol.value)
+    assert np.all(errors != 0.0)
+    np.testing.assert_allclose(np.subtract(random.y, random.value), errors)
+    assert sobol.simple_regret[-1] == pytest.approx(min(sobol.value) - sobol.optimum)
+
+
+def test_resuming_skips_what_is_on_file(experiment, tmp_path):
+    path = tmp_path / "x.jsonl"
+    calls = []
+
+    def progress(record, finished, total):
+        calls.append((None if record is None else record.key[1:], finished, total))
+
+    run_experiment(experiment, path, seeds=[0], progress=progress)
+    assert calls == [(None, 0, 2), (("sobol", 0), 1, 2), (("random", 0), 2, 2)]
+    before = path.read_bytes()
+    calls.clear()
+    records = run_experiment(experiment, path, seeds=[0, 1], progress=progress)
+    assert [call[0] for call in calls] == [None, ("sobol", 1), ("random", 1)]
+    assert path.read_bytes().startswith(before)
+    assert [record.key[1:] for record in records] == [
+        ("sobol", 0),
+        ("random", 0),
+        ("sobol", 1),
+        ("random", 1),
+    ]
+
+
+def test_resuming_repeats_a_torn_run_and_gets_the_same(experiment, tmp_path):
+    path = tmp_path / "x.jsonl"
+    whole = run_experiment(experiment, path, seeds=[0])
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.warns(JournalWarning, match="torn"):
+        again = run_experiment(experiment, path, seeds=[0])
+    assert [without_times(r) for r in again] == [without_times(r) for r in whole]
+    assert len(read_records(path)) == 2
+
+
+def test_other_settings_do_not_mix_into_a_file(experiment, tmp_path):
+    path = tmp_path / "x.jsonl"
+    run_experiment(experiment, path, seeds=[0])
+    with pytest.raises(RecordError, match="another --out"):
+        run_experiment(experiment.with_budget(7), path, seeds=[0])
+    with_options = replace(experiment, options={"sobol": {"n_initial": 1}})
+    with pytest.raises(RecordError, match="n_initial"):
+        run_experiment(with_options, path, seeds=[0])
+    assert len(read_records(path)) == 2
+
+
+def test_a_failed_run_is_recorded_with_what_it_had(experiment, tmp_path, broken):
+    path = tmp_path / "x.jsonl"
+    records = run_experiment(experiment, path, seeds=[0], methods=["sobol", broken])
+    failed = records[1]
+    assert failed.status == "failed"
+    assert "the third proposal broke" in failed.error
+    assert len(failed.value) == len(failed.simple_regret) == 4
+    assert failed.y_best == min(failed.value)
+    assert read_records(path)[1] == failed
+    run_experiment(experiment, path, seeds=[0], methods=[broken])
+    assert len(read_records(path)) == 2
+    run_experiment(experiment, path, seeds=[0], methods=[broken], retry_failed=True)
+    assert len(read_records(path)) == 3
+
+
+def test_a_problem_that_cannot_be_made_is_a_failed_run():
+    experiment = Experiment("bad", partial(get_problem, "nothing"), budget=3, n_initial=1)
+    record = run_task(Task(experiment, "sobol", 0))
+    assert record.status == "failed"
+    assert "UnknownNameError" in record.error
+    assert record.y == ()
+
+
+def test_warnings_are_counted_and_do_not_escape(experiment):
+    class Warns(ThirdTimeFails):
+        name = "test-warns"
+
+        def _propose(self, context):
+            import warnings
+
+            warnings.warn("careful", RuntimeWarning, stacklevel=1)
+            return Proposal(np.full(context.data.dim, len(context.data) / 10), {}, {})
+
+    if Warns.name not in optimizer_names():
+        register_optimizer(Warns.name, Warns)
+    record = run_task(Task(experiment, Warns.name, 0))
+    assert record.status == "ok"
+    assert record.warnings["RuntimeWarning"] == 4
+
+
+def test_processes_give_what_one_process_gives(experiment, tmp_path):
+    before = {name: os.environ.get(name) for name in BLAS_VARIABLES}
+    alone = run_experiment(experiment, tmp_path / "a.jsonl", seeds=[0])
+    together = run_experiment(experiment, tmp_path / "b.jsonl", seeds=[0], jobs=2)
+    assert [without_times(r) for r in alone] == [without_times(r) for r in together]
+    assert {name: os.environ.get(name) for name in BLAS_VARIABLES} == before
+
+
+@pytest.mark.parametrize("seeds", [[], [0, 0], [-1]])
+def test_wrong_seeds(experiment, tmp_path, seeds):
+    with pytest.raises(InvalidInputError, match="seeds"):
+        run_experiment(experiment, tmp_path / "x.jsonl", seeds=seeds)
+
+
+def test_wrong_methods_and_jobs(experiment, tmp_path):
+    with pytest.raises(UnknownNameError, match="'sobol'"):
+        run_experiment(experiment, tmp_path / "x.jsonl", seeds=[0], methods=["sobl"])
+    with pytest.raises(InvalidInputError, match="distinct"):
+        run_experiment(experiment, tmp_path / "x.jsonl", seeds=[0], methods=["gp", "gp"])
+    with pytest.raises(InvalidInputError, match="jobs"):
+        run_experiment(experiment, tmp_path / "x.jsonl", seeds=[0], jobs=0)
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_named_experiment_has_a_known_optimum_and_subspace(name):
+    experiment = get_experiment(name)
+    problem = experiment.problem(0)
+    assert problem.name == name
+    assert problem.optimum is not None
+    assert problem.effective_dim == experiment.options_of("rembo")["effective_dim"]
+    assert experiment.options_of("boring-thesis")["n_initial"] is None
+    values = problem(problem.optimizers)
+    np.testing.assert_allclose(values, problem.optimum, rtol=0, atol=1e-9)
+
+
+def test_unknown_experiment_suggests_the_near_one():
+    with pytest.raises(UnknownNameError, match="Did you mean 'rosenbrock-5-in-10'"):
+        get_experiment("rosenbrok-5-in-10")
+
+
+def test_an_initial_design_longer_than_the_budget_is_refused():
+    with pytest.raises(InvalidInputError, match="n_initial"):
+        get_experiment("camelback-2-in-5").with_budget(7)
