@@ -15,15 +15,17 @@ CORE = [
     "tqdm>=4.60",
 ]
 
-# Optional parts; each module that needs one imports it lazily and names the extra if it is missing.
+# GPy as a backend and a place to carry fitted models to; boring/models/gpy_backend.py loads it.
 GPY = ["GPy>=1.13"]
-AUTOGRAD = ["autograd>=1.6"]
-SKLEARN = ["scikit-learn>=1.3"]
+# Pictures, drawn from the checkout by `python -m experiments`.
 PLOT = ["matplotlib>=3.8"]
-ALL = [*GPY, *AUTOGRAD, *SKLEARN, *PLOT]
+# Independent references of the tests.
+REFERENCES = ["autograd>=1.6", "scikit-learn>=1.3"]
 
 DEV = [
-    *ALL,
+    *GPY,
+    *PLOT,
+    *REFERENCES,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -51,10 +53,8 @@ setup(
     install_requires=CORE,
     extras_require={
         "gpy": GPY,
-        "autograd": AUTOGRAD,
-        "sklearn": SKLEARN,
         "plot": PLOT,
-        "all": ALL,
+        # Optimisers of others, to compare with.
         "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
         "peers": ["cma>=3.3", "optuna>=3.5"],
         "notebooks": [*PLOT, "ipykernel>=6.0", "nbconvert>=7.0"],
