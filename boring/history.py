@@ -177,6 +177,8 @@ class History:
             if tell.ask is not None:
                 if tell.ask not in pending:
                     raise ValueError(f"a tell of ask {tell.ask}, which is not pending")
+                if not np.array_equal(tell.x, self.asks[tell.ask].x):
+                    raise ValueError(f"a tell of ask {tell.ask} at another point")
                 pending.remove(tell.ask)
         return replace(
             self,

@@ -142,7 +142,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalContents:
         ) from error
     history = History(space.dim)
     for number, line in enumerate(whole[1:], start=2):
-        history = _replay(history, target, number, line)
+        history = _replay(history, space, target, number, line)
     return JournalContents(
         target, header, space, history, len(content) - len(torn), torn, unfinished
     )
@@ -174,7 +174,7 @@ def _read_header(path: Path, line: bytes) -> Mapping[str, Any]:
     return header
 
 
-def _replay(history: History, path: Path, number: int, line: bytes) -> History:
+def _replay(history: History, space: Box, path: Path, number: int, line: bytes) -> History:
     remedy = (
         "Nothing was changed. Restore the file from a copy, or keep the lines before this one in a "
         "new file and resume that."
@@ -186,12 +186,15 @@ def _replay(history: History, path: Path, number: int, line: bytes) -> History:
             f"{remedy}"
         )
     try:
-        return history.with_event(values)
+        following = history.with_event(values)
+        if not space.contains(following.events[-1].x):
+            raise ValueError("a point outside the box")
     except (KeyError, TypeError, ValueError) as error:
         reason = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
         raise JournalError(
             f"Line {number} of the journal {path} must be the next ask or tell; {reason}. {remedy}"
         ) from error
+    return following
 
 
 class Journal:

@@ -133,6 +133,9 @@ class OptimizerState:
                     f"received {values['format']!r} and {values['schema']!r}. {remedy}"
                 )
             space = Box(**values["space"])
+            history = History.from_events(space.dim, values["events"])
+            if not all(space.contains(event.x) for event in history.events):
+                raise ValueError("a point lies outside the box")
             return cls(
                 optimizer=str(values["optimizer"]),
                 space=space,
@@ -140,7 +143,7 @@ class OptimizerState:
                 entropy=int(values["entropy"]),
                 n_initial=int(values["n_initial"]),
                 options=values["options"],
-                history=History.from_events(space.dim, values["events"]),
+                history=history,
             )
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):

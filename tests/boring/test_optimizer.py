@@ -1,0 +1,517 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boring.data import Observations
+from boring.exceptions import (
+    BudgetWarning,
+    ConstantObjectiveWarning,
+    DuplicatePointWarning,
+    EvaluationError,
+    FitError,
+    InvalidInputError,
+    NonFiniteWarning,
+    UnknownNameError,
+)
+from boring.optimizer import Optimizer
+from boring.proposal import Proposal
+from boring.result import OptimizerState
+from boring.space import Box
+from boring.stopping import MaxEvaluations, Target
+
+BOX = Box([0.0, -5.0], [1.0, 5.0])
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    step: float = 0.1
+    centre: tuple[float, ...] | None = None
+
+
+class Stepper(Optimizer):
+    """Steps away from the best point; remembers how often it did."""
+
+    name: ClassVar[str] = "stepper"
+    options_type: ClassVar[type] = StepOptions
+
+    def _propose(self, context):
+        assert context.data.is_informative
+        count = context.memory.get("count", 0) + 1
+        best = context.data.X[np.argmax(np.where(context.data.finite, context.data.y, -np.inf))]
+        x = best + self.options.step * context.rng.standard_normal(self.space.dim)
+        memory = {"count": count, "best": best, "odd": (np.float64(0.1), float("nan"))}
+        return Proposal(x, memory, {"n_pending": len(context.pending), "phase": "step"})
+
+
+def stepper(**changes):
+    arguments = {"direction": "minimize", "n_initial": 3, "seed": 0, **changes}
+    return Stepper(BOX, **arguments)
+
+
+def bowl(x):
+    return float((x[0] - 0.3) ** 2 + x[1] ** 2)
+
+
+def drive(optimizer, n, fun=bowl):
+    for _ in range(n):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, fun(x))
+    return optimizer
+
+
+# Asking and telling.
+
+
+def test_phases_follow_the_design():
+    records = drive(stepper(), 6).result().records
+    assert [record.phase for record in records] == ["initial"] * 3 + ["step"] * 3
+    assert [record.index for record in records] == list(range(6))
+    assert all(record.seconds >= 0 for record in records)
+    assert records[3].info == {"n_pending": 0}
+
+
+def test_design_is_the_same_for_every_optimizer_and_direction():
+    class Other(Stepper):
+        name: ClassVar[str] = "other"
+
+    first = stepper().ask(3)
+    np.testing.assert_array_equal(
+        first, Other(BOX, direction="maximize", n_initial=7, seed=0).ask(3)
+    )
+
+
+def test_pending_points_reach_the_proposal():
+    optimizer = drive(stepper(), 3)
+    X = optimizer.ask(3)
+    optimizer.tell(X, [bowl(x) for x in X])
+    assert [record.info["n_pending"] for record in optimizer.result().records[3:]] == [0, 1, 2]
+    assert optimizer.pending.shape == (0, 2)
+
+
+def test_more_points_than_the_design_before_any_value():
+    X = stepper().ask(6)
+    assert len(np.unique(X, axis=0)) == 6
+
+
+def test_answers_may_come_out_of_order_and_slightly_rounded():
+    optimizer = stepper()
+    X = optimizer.ask(3)
+    optimizer.tell(X[2], 2.0).tell(X[0] * (1 + 1e-12), 0.0)
+    np.testing.assert_array_equal(optimizer.pending, X[1:2])
+    np.testing.assert_array_equal(optimizer.result().X, X[[2, 0]])
+
+
+def test_told_points_count_as_design():
+    optimizer = stepper()
+    optimizer.tell(BOX.sample(3, np.random.default_rng(0)), [1.0, 2.0, 3.0])
+    optimizer.tell(optimizer.ask(), 0.5)
+    assert [r.phase for r in optimizer.result().records] == ["told"] * 3 + ["step"]
+
+
+def test_arrays_are_copied_in():
+    optimizer = stepper()
+    x = np.array([0.5, 1.0])
+    optimizer.tell(x, 1.0)
+    x[:] = 0.0
+    optimizer.ask()[...] = 0.0
+    np.testing.assert_array_equal(optimizer.result().X, [[0.5, 1.0]])
+    assert np.any(optimizer.ask() != 0.0)
+
+
+def test_proposals_are_clipped_into_the_box():
+    X = drive(stepper(step=50.0), 3).ask(20)
+    assert BOX.contains(X).all()
+    assert np.any((X == BOX.lower) | (X == BOX.upper)), "nothing was clipped"
+
+
+@given(st.integers(0, 2**64), st.integers(1, 5))
+def test_asked_points_lie_in_the_box(seed, n):
+    assert BOX.contains(drive(stepper(seed=seed), 3).ask(n)).all()
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "rule"),
+    [
+        ([1.1, 0.0], 1.0, r"must lie in the box; coordinate 0 of row 0 is .*1.1.*, outside \["),
+        ([[0.5, 0.0], [0.5, 6.0]], [1.0, 1.0], "coordinate 1 of row 1"),
+        ([0.5], 1.0, r"x must have shape \(n, 2\), or \(2,\) for one point"),
+        ([0.5, np.nan], 1.0, "x must hold finite coordinates"),
+        ([0.5, 0.5], [1.0, 2.0], r"y must hold one value for each of the 1 points"),
+        ([0.5, 0.5], 1j, "y must hold real numbers; received dtype complex128"),
+        ([0.5, 0.5], "low", "y must hold real numbers; received dtype <U3"),
+        ([0.5, 0.5], None, "y must hold real numbers; received dtype object"),
+    ],
+)
+def test_wrong_tells_change_nothing(x, y, rule):
+    optimizer = drive(stepper(), 2)
+    before = optimizer.state()
+    with pytest.raises(InvalidInputError, match=rule):
+        optimizer.tell(x, y)
+    assert optimizer.state() == before
+
+
+def test_rounding_outside_the_box_is_clipped():
+    optimizer = stepper().tell([1.0 + 1e-12, 5.0 + 1e-11], 1.0)
+    np.testing.assert_array_equal(optimizer.result().X, [[1.0, 5.0]])
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, "2"])
+def test_ask_wants_a_positive_integer(n):
+    with pytest.raises(InvalidInputError, match="n must be an integer of at least 1"):
+        stepper().ask(n)
+
+
+# Values that are not ordinary.
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_non_finite_values_are_recorded_and_left_out(bad, direction):
+    optimizer = drive(stepper(direction=direction), 3)
+    with pytest.warns(NonFiniteWarning, match="left out of fits"):
+        optimizer.tell([0.5, 0.5], bad)
+    result = optimizer.result()
+    np.testing.assert_array_equal(result.y[-1], bad)
+    assert np.isfinite(result.y_best)
+    assert np.isfinite(result.best_so_far()).all()
+    assert optimizer.data.finite.sum() == 3
+
+
+def test_duplicates_are_kept_and_reported():
+    optimizer = stepper().tell([0.5, 0.5], 1.0)
+    with pytest.warns(DuplicatePointWarning, match="told before"):
+        optimizer.tell([0.5, 0.5], 2.0)
+    with pytest.warns(DuplicatePointWarning):
+        optimizer.tell([[0.1, 0.1], [0.1, 0.1]], [3.0, 4.0])
+    np.testing.assert_array_equal(optimizer.result().y, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_a_constant_objective_is_filled_with_one_warning():
+    optimizer = drive(stepper(), 2, lambda x: 1.0)
+    with pytest.warns(ConstantObjectiveWarning, match="All 3 finite values so far are equal"):
+        drive(optimizer, 1, lambda x: 1.0)
+    drive(optimizer, 3, lambda x: 1.0)
+    phases = [record.phase for record in optimizer.result().records]
+    assert phases == ["initial"] * 3 + ["space-filling"] * 3
+    drive(optimizer, 1, bowl)
+    drive(optimizer, 1, bowl)
+    assert optimizer.result().records[-1].phase == "step"
+
+
+def test_warnings_as_errors_lose_nothing():
+    optimizer = drive(stepper(), 3)
+    x = optimizer.ask()[0]
+    with pytest.raises(NonFiniteWarning):
+        optimizer.tell(x, np.nan)
+    assert optimizer.n_told == 4
+    assert optimizer.pending.shape == (0, 2)
+
+
+def test_result_without_a_finite_value():
+    empty = stepper().result()
+    assert np.isnan(empty.y_best)
+    assert np.isnan(empty.x_best).all()
+    assert empty.X.shape == (0, 2)
+    with pytest.warns(NonFiniteWarning):
+        failed = stepper().tell([0.5, 0.5], np.nan).result()
+    assert np.isnan(failed.y_best)
+    assert failed.best_so_far().shape == (1,)
+
+
+# Construction.
+
+
+def test_direction_has_no_default():
+    with pytest.raises(TypeError, match="direction"):
+        Stepper(BOX)
+    with pytest.raises(InvalidInputError, match=r"direction must be .* Did you mean 'minimize'"):
+        stepper(direction="minimise")
+
+
+def test_unknown_options_suggest_the_near_one():
+    with pytest.raises(UnknownNameError, match=r"no option 'stp'. Did you mean 'step'\?"):
+        stepper(stp=1)
+
+
+@pytest.mark.parametrize("n_initial", [0, -1, 2.0, "3"])
+def test_n_initial_is_checked(n_initial):
+    with pytest.raises(InvalidInputError, match="n_initial must be an integer of at least 1"):
+        stepper(n_initial=n_initial)
+
+
+def test_default_design_has_d_plus_3_points_within_5_and_10():
+    for dim, expected in [(1, 5), (2, 5), (4, 7), (7, 10), (50, 10)]:
+        optimizer = Stepper([(0, 1)] * dim, direction="minimize", seed=0)
+        assert optimizer.n_initial == expected
+
+
+def test_base_has_neither_subspace_nor_surrogate():
+    assert stepper().subspace is None
+    assert stepper().surrogate is None
+
+
+# Runs.
+
+
+def test_run_reports_in_the_callers_units_and_sign():
+    down = stepper().run(bowl, 8)
+    up = stepper(direction="maximize").run(lambda x: -bowl(x), 8)
+    np.testing.assert_array_equal(down.X, up.X)
+    assert down.y_best == -up.y_best == min(down.y)
+    assert bowl(down.x_best) == down.y_best
+    np.testing.assert_array_equal(down.best_so_far(), np.minimum.accumulate(down.y))
+    np.testing.assert_array_equal(up.best_so_far(), np.maximum.accumulate(up.y))
+    assert down.options == {"n_initial": 3, "step": 0.1, "centre": None}
+    assert down.provenance["optimizer"] == "stepper"
+    assert down.provenance["entropy"] == "0"
+    assert "n_evaluations=8" in repr(down)
+
+
+def test_run_adds_to_what_was_told():
+    optimizer = drive(stepper(), 2)
+    result = optimizer.run(bowl, 3)
+    assert result.n_evaluations == 5
+    assert result.stop_reason == optimizer.stop() == {"n_evaluations": 5.0}
+    drive(optimizer, 1)
+    assert optimizer.stop() == {}
+
+
+def test_run_stops_on_condition_and_resumed_condition_holds_at_once():
+    optimizer = stepper()
+    result = optimizer.run(bowl, 50, stopping=Target(1e9) & MaxEvaluations(4))
+    assert set(result.stop_reason) == {"target", "n_evaluations"}
+    assert result.n_evaluations == 4
+    assert optimizer.run(bowl, 50, stopping=MaxEvaluations(4)).n_evaluations == 4
+
+
+def test_callback_sees_every_record_and_stops():
+    seen = []
+
+    def callback(optimizer, record):
+        seen.append((optimizer.n_told, record.index, record.y))
+        return record.index == 4
+
+    result = stepper().run(bowl, 10, callback=callback)
+    assert [entry[0] for entry in seen] == [1, 2, 3, 4, 5]
+    assert [entry[2] for entry in seen] == list(result.y)
+    assert result.stop_reason == {"callback": 4.0}
+
+
+def test_budget_within_the_design_is_reported():
+    with pytest.warns(BudgetWarning, match="2 evaluations end inside a design of 3"):
+        stepper().run(bowl, 2)
+    stepper().run(bowl, 3)
+
+
+def test_objective_may_change_its_input():
+    def vandal(x):
+        y = bowl(x)
+        x[:] = 99.0
+        return y
+
+    np.testing.assert_array_equal(stepper().run(vandal, 6).X, stepper().run(bowl, 6).X)
+
+
+@pytest.mark.parametrize(
+    "value", [1, 1.5, True, np.float32(2), np.int64(3), np.array(1.0), np.array([[2.0]])]
+)
+def test_real_scalars_in_any_form(value):
+    result = stepper(n_initial=1).run(lambda x: value, 1)
+    assert result.y[0] == float(np.asarray(value).reshape(()))
+
+
+@pytest.mark.parametrize(
+    ("value", "came"),
+    [
+        (np.zeros(2), r"an array of shape \(2,\)"),
+        (np.array([1j]), "dtype complex128"),
+        (None, "NoneType 'None'"),
+        ("3.0", "str '3.0'"),
+        (1j, "complex '1j'"),
+        ([1.0], r"list '\[1.0\]'"),
+        (10**400, "a number beyond the range of float64"),
+    ],
+)
+@pytest.mark.parametrize("on_error", ["raise", "record"])
+def test_other_values_are_an_error_that_keeps_the_result(value, came, on_error):
+    optimizer = stepper()
+    calls = []
+
+    def fun(x):
+        calls.append(x)
+        return bowl(x) if len(calls) < 5 else value
+
+    with pytest.raises(EvaluationError, match="must return one real number.*" + came) as caught:
+        optimizer.run(fun, 10, on_error=on_error)
+    assert caught.value.result.n_evaluations == optimizer.n_told == 4
+    np.testing.assert_array_equal(optimizer.pending, [calls[-1]])
+
+
+def _fails_at(n):
+    count = iter(range(100))
+
+    def fun(x):
+        if next(count) == n:
+            raise OSError("the rig is on fire")
+        return bowl(x)
+
+    return fun
+
+
+def test_an_exception_keeps_the_result_and_the_run_can_go_on():
+    optimizer = stepper()
+    with pytest.raises(EvaluationError, match="OSError: the rig is on fire") as caught:
+        optimizer.run(_fails_at(4), 10)
+    assert isinstance(caught.value.__cause__, OSError)
+    assert caught.value.result.n_evaluations == 4
+    optimizer.run(bowl, 6)
+    assert optimizer.state() == drive(stepper(), 10).state()
+
+
+def test_an_exception_may_be_recorded():
+    with pytest.warns(NonFiniteWarning, match="OSError: the rig is on fire"):
+        result = stepper().run(_fails_at(4), 8, on_error="record")
+    assert result.n_evaluations == 8
+    assert np.isnan(result.y[4])
+    assert result.records[4].info["error"] == "OSError: the rig is on fire"
+    assert "error" not in result.records[5].info
+
+
+def test_on_error_is_checked_before_anything_is_paid():
+    optimizer = stepper()
+    with pytest.raises(InvalidInputError, match="on_error must be 'raise' or 'record'"):
+        optimizer.run(bowl, 3, on_error="ignore")
+    assert optimizer.n_told == 0
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_interrupts_pass_through_with_the_result(kind):
+    def fun(x):
+        if optimizer.n_told == 4:
+            raise kind
+        return bowl(x)
+
+    optimizer = stepper()
+    with pytest.raises(kind) as caught:
+        optimizer.run(fun, 10)
+    assert caught.value.result.n_evaluations == 4
+    optimizer.run(bowl, 6)
+    assert optimizer.state() == drive(stepper(), 10).state()
+
+
+def test_a_failing_callback_keeps_the_result():
+    def callback(optimizer, record):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        stepper().run(bowl, 10, callback=callback)
+    assert caught.value.result.n_evaluations == 1
+
+
+class Broken(Stepper):
+    name: ClassVar[str] = "broken"
+    x = np.zeros(2)
+
+    def _propose(self, context):
+        if self.x is None:
+            raise np.linalg.LinAlgError("singular")
+        return Proposal(self.x, {}, {})
+
+
+def test_a_failing_proposal_keeps_the_result():
+    optimizer = Broken(BOX, direction="minimize", n_initial=3, seed=0)
+    optimizer.x = None
+    with pytest.raises(FitError, match="raised LinAlgError: singular") as caught:
+        optimizer.run(bowl, 10)
+    assert isinstance(caught.value.__cause__, np.linalg.LinAlgError)
+    assert caught.value.result.n_evaluations == 3
+
+
+@pytest.mark.parametrize("x", [np.zeros(3), np.array([np.nan, 0.0])])
+def test_a_wrong_proposal_is_reported(x):
+    optimizer = Broken(BOX, direction="minimize", n_initial=3, seed=0)
+    optimizer.x = x
+    with pytest.raises(FitError, match="must be 2 finite coordinates; optimiser 'broken'"):
+        optimizer.run(bowl, 10)
+
+
+# States.
+
+
+def test_state_survives_json_with_everything():
+    optimizer = drive(stepper(centre=(0.1, 1 / 3)), 5)
+    with pytest.warns(NonFiniteWarning):
+        optimizer.tell([0.25, 1 / 3], -np.inf)
+    optimizer.ask(2)
+    state = OptimizerState.from_json(optimizer.state().to_json())
+    assert state == optimizer.state()
+    rebuilt = Stepper.from_state(state)
+    assert rebuilt.memory["count"] == optimizer.memory["count"] == 4
+    assert np.isnan(rebuilt.memory["odd"][1])
+    np.testing.assert_array_equal(rebuilt.pending, optimizer.pending)
+    np.testing.assert_array_equal(rebuilt.ask(4), optimizer.ask(4))
+    assert rebuilt.state() == optimizer.state()
+
+
+def test_state_files(tmp_path):
+    optimizer = drive(stepper(), 4)
+    path = tmp_path / "state.json"
+    optimizer.state().save(path)
+    optimizer.state().save(path)
+    assert OptimizerState.load(path) == optimizer.state()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_state_equality_ignores_time_only():
+    first, second = drive(stepper(), 5), drive(stepper(), 5)
+    assert first.state() == second.state()
+    assert first.result().records == second.result().records
+    assert first.state().to_json() != second.state().to_json(), "the times happen to be equal"
+    assert first.state() != drive(stepper(), 6).state()
+    assert first.state() != drive(stepper(seed=1), 5).state()
+    assert first.state() != drive(stepper(step=0.2), 5).state()
+
+
+def test_states_know_their_class():
+    class Other(Stepper):
+        name: ClassVar[str] = "other"
+
+    state = Other(BOX, direction="minimize", seed=0).state()
+    with pytest.raises(UnknownNameError, match="No optimiser is called 'other'"):
+        Stepper.from_state(state)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", '{"format": "else"}', '{"format": "boring-state", "schema": 99}'],
+)
+def test_wrong_state_text(text):
+    with pytest.raises(InvalidInputError, match="state"):
+        OptimizerState.from_json(text)
+
+
+def test_memory_must_be_storable():
+    class Hoarder(Stepper):
+        name: ClassVar[str] = "hoarder"
+
+        def _propose(self, context):
+            return Proposal(np.zeros(2), {"model": {"parts": [object()]}}, {})
+
+    optimizer = drive(Hoarder(BOX, direction="minimize", n_initial=3, seed=0), 3)
+    with pytest.raises(InvalidInputError, match=r"memory.model.parts\[0\] must be storable"):
+        optimizer.ask()
+
+
+def test_fresh_seeds_differ():
+    assert stepper(seed=None).entropy != stepper(seed=None).entropy
+
+
+def test_data_is_what_was_told_in_internal_units():
+    optimizer = drive(stepper(), 3)
+    assert isinstance(optimizer.data, Observations)
+    np.testing.assert_array_equal(optimizer.data.X, BOX.scale(optimizer.result().X))
+    np.testing.assert_array_equal(optimizer.data.y, -optimizer.result().y)
