@@ -12,6 +12,7 @@ from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import MATERN32, MATERN52, SQUARED_EXPONENTIAL, RadialProfile
 from boring.subspace.likelihood import Hyperparameters, StiefelLikelihood
 from boring.subspace.stiefel import random_frame
+from boring.testing import check_gradient
 
 PROFILES = [MATERN32, MATERN52, SQUARED_EXPONENTIAL]
 GPY_JITTER = 1e-8  # what GPy's exact inference adds to the noise variance
@@ -60,30 +61,17 @@ def test_every_gradient_entry_by_central_differences(
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-6)
 
 
-def taylor_slope(
-    function: Callable[[np.ndarray], tuple[float, np.ndarray]], point: np.ndarray
-) -> float:
-    """Return the order of the first-order Taylor error: 2 for a right gradient."""
-    direction = np.random.default_rng(2).choice([-1.0, 1.0], len(point))
-    value, gradient = function(point)
-    steps = np.geomspace(1e-5, 1e-3, 9)
-    errors = [
-        abs(function(point + t * direction)[0] - value - t * float(gradient @ direction))
-        for t in steps
-    ]
-    return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
-
-
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 def test_taylor_error_has_slope_two(
     data: tuple[np.ndarray, np.ndarray], profile: RadialProfile
 ) -> None:
-    slope = taylor_slope(joint(StiefelLikelihood(*data, profile)), POINT)
-    assert slope == pytest.approx(2.0, abs=0.1)
+    function = joint(StiefelLikelihood(*data, profile))
+    report = check_gradient(function, POINT, np.random.default_rng(2), scale=0.3)
+    assert report.slope == pytest.approx(2.0, abs=0.1)
 
 
 @pytest.mark.parametrize("entry", range(len(POINT)))
-def test_the_slope_check_rejects_a_perturbed_gradient(
+def test_a_gradient_wrong_in_one_entry_is_rejected(
     data: tuple[np.ndarray, np.ndarray], entry: int
 ) -> None:
     function = joint(StiefelLikelihood(*data))
@@ -93,7 +81,10 @@ def test_the_slope_check_rejects_a_perturbed_gradient(
         gradient[entry] += 0.01 * np.linalg.norm(gradient)
         return value, gradient
 
-    assert taylor_slope(perturbed, POINT) < 1.8
+    with pytest.raises(AssertionError, match="gradient"):
+        check_gradient(perturbed, POINT, np.random.default_rng(2), scale=0.3)
+    with pytest.raises(AssertionError, match="Taylor"):
+        check_gradient(perturbed, POINT, np.random.default_rng(2), scale=0.3, tolerance=np.inf)
 
 
 def test_basis_gradient_is_the_published_double_sum(data: tuple[np.ndarray, np.ndarray]) -> None:
