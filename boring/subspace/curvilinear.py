@@ -56,6 +56,41 @@ def _canonical(W: FloatArray, gradient: FloatArray) -> FloatArray:
     return gradient - W @ (gradient.T @ W)
 
 
+def _search(
+    cost_and_gradient: CostAndGradient,
+    W: FloatArray,
+    gradient: FloatArray,
+    reference: float,
+    required_rate: float,
+    step: float,
+) -> tuple[FloatArray | None, float, FloatArray, float, int]:
+    """Shorten the step until Armijo's rule holds; None for the frame if it never does."""
+    for calls in range(1, MAXIMUM_BACKTRACKS + 1):
+        moved = cayley_step(W, gradient, step)
+        try:
+            cost, moved_gradient = cost_and_gradient(moved)
+        except FitError:
+            cost, moved_gradient = np.inf, gradient
+        if cost <= reference - step * required_rate:
+            return moved, cost, moved_gradient, step, calls
+        step *= CONTRACTION
+    return None, np.inf, gradient, step, MAXIMUM_BACKTRACKS
+
+
+def _barzilai_borwein(
+    shift: FloatArray, change: FloatArray, iteration: int, fallback: float
+) -> float:
+    """Return the next step length; the two Barzilai-Borwein formulas take turns."""
+    overlap = abs(float(np.vdot(shift, change)))
+    if iteration % 2 == 0:
+        numerator, denominator = float(np.vdot(shift, shift)), overlap
+    else:
+        numerator, denominator = overlap, float(np.vdot(change, change))
+    if denominator <= 0.0:
+        return fallback
+    return float(np.clip(numerator / denominator, *STEP_BOUNDS))
+
+
 def curvilinear_descent(
     W: FloatArray,
     cost_and_gradient: CostAndGradient,
@@ -114,34 +149,17 @@ def curvilinear_descent(
             break
         # dF/dtau at 0 along the curve: -.5 |S|_F^2 = -<G, S W>.
         decrease = float(np.vdot(gradient, direction))
-        accepted = False
-        for _ in range(MAXIMUM_BACKTRACKS):
-            moved = cayley_step(W, gradient, step)
-            try:
-                moved_cost, moved_gradient = cost_and_gradient(moved)
-            except FitError:
-                moved_cost, moved_gradient = np.inf, gradient
-            n_calls += 1
-            if moved_cost <= reference - ARMIJO_SHARE * step * decrease:
-                accepted = True
-                break
-            step *= CONTRACTION
-        if not accepted:
+        moved, moved_cost, moved_gradient, step, calls = _search(
+            cost_and_gradient, W, gradient, reference, ARMIJO_SHARE * decrease, step
+        )
+        n_calls += calls
+        if moved is None:
             break
         iteration += 1
         moved_direction = _canonical(moved, moved_gradient)
-        shift, change = moved - W, moved_direction - direction
-        overlap = abs(float(np.vdot(shift, change)))
-        # The two Barzilai-Borwein lengths take turns.
-        numerator, denominator = (
-            (float(np.vdot(shift, shift)), overlap)
-            if iteration % 2 == 0
-            else (overlap, float(np.vdot(change, change)))
-        )
+        step = _barzilai_borwein(moved - W, moved_direction - direction, iteration, step)
         gain = abs(cost - moved_cost)
         W, cost, gradient, direction = moved, moved_cost, moved_gradient, moved_direction
-        if denominator > 0.0:
-            step = float(np.clip(numerator / denominator, *STEP_BOUNDS))
         reference = (REFERENCE_MEMORY * weight * reference + cost) / (
             REFERENCE_MEMORY * weight + 1.0
         )

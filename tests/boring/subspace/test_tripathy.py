@@ -11,15 +11,10 @@ import pytest
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import MATERN32
+from boring.subspace.alternation import AlternatingRestart, BasisMethod
 from boring.subspace.likelihood import Hyperparameters, StiefelLikelihood
 from boring.subspace.stiefel import is_orthonormal, largest_angle, random_frame
-from boring.subspace.tripathy import (
-    AlternatingRestart,
-    BasisMethod,
-    TripathyOptions,
-    TripathySubspace,
-    tripathy_subspace,
-)
+from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 
 FAST = TripathyOptions(basis_method="cayley")
 TEN_DEGREES = np.radians(10.0)
