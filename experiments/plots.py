@@ -157,10 +157,13 @@ def plot_convergence(
             label=name,
             linewidth=1.8,
             markersize=4.5,
+            drawstyle="steps-post",
             markevery=(position * step // max(len(curves), 1), step),
             **style,
         )
-        axes.fill_between(evaluations, lower, upper, color=style["color"], alpha=0.15, linewidth=0)
+        axes.fill_between(
+            evaluations, lower, upper, step="post", color=style["color"], alpha=0.15, linewidth=0
+        )
     if log:
         axes.set_yscale("log")
     axes.set_xlim(1, longest)

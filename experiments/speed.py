@@ -286,10 +286,20 @@ def _profile_rows(profiler: cProfile.Profile) -> tuple[tuple[str, int, float, fl
     entries: dict[tuple[str, int, str], tuple[int, int, float, float, object]] = stats.stats  # type: ignore[attr-defined]
     rows = []
     for (file, line, function), (_, calls, own, total, _) in entries.items():
-        place = Path(file)
-        name = function if file == "~" else f"{place.parent.name}/{place.name}:{line} {function}"
-        rows.append((name, calls, own, total))
+        rows.append((_place(file, line, function), calls, own, total))
     return tuple(sorted(rows, key=lambda row: -row[2]))
+
+
+def _place(file: str, line: int, function: str) -> str:
+    """Return where a function is, from its package on."""
+    if file == "~":
+        return function
+    parts = Path(file).parts
+    for package in ("boring", "scipy", "numpy"):
+        if package in parts:
+            first = len(parts) - 1 - parts[::-1].index(package)
+            return f"{'/'.join(parts[first:])}:{line} {function}"
+    return f"{parts[-1]}:{line} {function}"
 
 
 def ask_table(sizes: Sequence[tuple[int, int]] = ASK_SIZES, repeats: int = ASK_REPEATS) -> str:
@@ -315,7 +325,7 @@ def profile_table(times: AskTimes, repeats: int) -> str:
         [f"`{name}`", str(calls), f"{own:.3f}", f"{own / everything:.0%}", f"{total:.3f}"]
         for name, calls, own, total in times.profile[:PROFILE_ROWS]
     ]
-    ours = [row for row in times.profile if "boring/" in row[0]]
+    ours = [row for row in times.profile if row[0].startswith("boring/")]
     stages = [
         [f"`{name}`", str(calls), f"{total:.3f}", f"{total / everything:.0%}"]
         for name, calls, _, total in sorted(ours, key=lambda row: -row[3])[:PROFILE_ROWS]

@@ -10,6 +10,7 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 
+from .config import DEFAULT_METHODS
 from .curves import regret_curves, value_curves
 from .metrics import PairedComparison, compare_paired, quartiles
 from .records import RunRecord
@@ -95,12 +96,19 @@ def group_by_experiment(records: Iterable[RunRecord]) -> dict[str, tuple[RunReco
 
 
 def group_by_method(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
-    """Return the records of each method sorted by seed, methods in order of first appearance."""
+    """Return the records of each method sorted by seed.
+
+    The methods of :data:`experiments.config.DEFAULT_METHODS` come first and in that order,
+    whatever order parallel runs finished in; others follow in order of first appearance.
+    """
     groups: dict[str, list[RunRecord]] = {}
     for record in records:
         groups.setdefault(record.method, []).append(record)
+    known = [method for method in DEFAULT_METHODS if method in groups]
+    others = [method for method in groups if method not in known]
     return {
-        name: tuple(sorted(group, key=lambda record: record.seed)) for name, group in groups.items()
+        method: tuple(sorted(groups[method], key=lambda record: record.seed))
+        for method in (*known, *others)
     }
 
 
@@ -141,7 +149,7 @@ def summarise(
     Returns
     -------
     tuple of MethodSummary
-        In order of first appearance.
+        In the order of :func:`group_by_method`.
 
     Raises
     ------
@@ -197,12 +205,14 @@ def format_number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def _spread(spread: Spread | None, digits: int = 2, mean: bool = True) -> str:
+def _spread(spread: Spread | None, digits: int = 2) -> str:
     if spread is None:
         return MISSING
-    low, high = format_number(spread.lower, digits), format_number(spread.upper, digits)
-    text = f"{format_number(spread.median, digits)} [{low}, {high}]"
-    return f"{text} {format_number(spread.mean, digits)}" if mean else text
+    median, low, high, mean = (
+        format_number(value, digits)
+        for value in (spread.median, spread.lower, spread.upper, spread.mean)
+    )
+    return f"{median} [{low}, {high}] {mean}"
 
 
 def _angle(spread: Spread | None, n_runs: int) -> str:
@@ -215,7 +225,7 @@ def _angle(spread: Spread | None, n_runs: int) -> str:
 def _comparison(comparison: PairedComparison | None) -> str:
     if comparison is None:
         return MISSING
-    p = "" if comparison.p_value is None else f" (p = {format_number(comparison.p_value, 2)})"
+    p = "" if comparison.p_value is None else f" ({format_number(comparison.p_value, 2)})"
     return f"{comparison.wins}:{comparison.ties}:{comparison.losses}{p}"
 
 
@@ -276,11 +286,11 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
     header = [
         "method",
         "runs",
-        "best value",
-        "simple regret, median [quartiles] mean",
-        "largest angle / °",
-        "s per suggestion",
-        f"win:tie:loss against {reference}",
+        "best",
+        "simple regret [quartiles] mean",
+        "angle / °",
+        "s/ask",
+        "win:tie:loss (p)",
     ]
     rows = [
         [
@@ -289,7 +299,7 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
             format_number(summary.best_value.median if summary.best_value else None, 4),
             _spread(summary.simple_regret),
             _angle(summary.largest_angle_degrees, summary.n_runs),
-            _spread(summary.seconds_per_ask, mean=False),
+            format_number(summary.seconds_per_ask.median if summary.seconds_per_ask else None, 2),
             _comparison(summary.against_reference),
         ]
         for summary in summaries
@@ -306,9 +316,19 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
 def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
     notes = [
         "",
-        "Best value and angle: medians over seeds. Wins are the row's, on the same seeds; within "
-        "10 % is a tie; p from Wilcoxon's signed-rank test on log regret.",
+        "Medians over seeds; regret with quartiles and mean, angle (largest principal angle to the "
+        "true subspace) with quartiles; s/ask is wall time per suggestion.",
     ]
+    if reference in {record.method for record in runs}:
+        notes.append(
+            f"Wins are the row's against {reference} on the same seeds; within 10 % is a tie; p "
+            "from Wilcoxon's signed-rank test on log regret."
+        )
+    for method, group in group_by_method(runs).items():
+        judged = [record for record in group if record.trusted is not None]
+        if judged:
+            trusted = sum(record.trusted is True for record in judged)
+            notes.append(f"{method} trusts its own subspace in {trusted} of {len(judged)} runs.")
     if reference not in {record.method for record in runs}:
         notes.append(f"No paired comparison: {reference!r} is not among the methods.")
     for record in runs:

@@ -99,7 +99,7 @@ def test_run_then_report(capsys, tmp_path):
     assert main(["report", str(path), "--reference", "sobol"]) == 0
     folder = path.with_suffix("")
     table = (folder / "table.md").read_text()
-    assert "win:tie:loss against sobol" in table
+    assert "Wins are the row's against sobol" in table
     picture = folder / "convergence-camelback-2-in-3.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert table.strip() in capsys.readouterr().out

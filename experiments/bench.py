@@ -1,0 +1,91 @@
+"""The benchmark: tables of optimisation, of subspace recovery, and of speed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .config import DEFAULT_SEEDS, OPTIMISATION_TABLE, get_experiment
+from .progress import RunProgress
+from .records import RunRecord
+from .report import write_report
+from .runner import run_experiment
+
+__all__ = ["PARTS", "optimisation_tables", "run_bench"]
+
+PARTS = ("optimisation", "recovery", "speed")
+
+
+def optimisation_tables(folder: Path, seeds: int, jobs: int) -> str:
+    """Run the experiments of the README's table, going on where they were, and return the tables.
+
+    Parameters
+    ----------
+    folder : Path
+        For the records, the table and the plots.
+    seeds : int
+        Number of paired seeds.
+    jobs : int
+        Processes.
+    """
+    path = folder / "optimisation.jsonl"
+    records: list[RunRecord] = []
+    for name in OPTIMISATION_TABLE:
+        with RunProgress(name) as progress:
+            records.extend(
+                run_experiment(
+                    get_experiment(name), path, seeds=range(seeds), jobs=jobs, progress=progress
+                )
+            )
+    text, _ = write_report(records, folder / "optimisation")
+    return text
+
+
+def run_bench(
+    directory: str | os.PathLike[str],
+    *,
+    seeds: int | None = None,
+    jobs: int = 2,
+    only: Sequence[str] | None = None,
+) -> tuple[Path, ...]:
+    """Run the benchmarks, print each table when it is ready, and write it to the folder.
+
+    Parameters
+    ----------
+    directory : path-like
+    seeds : int, optional
+        Of optimisation and recovery; their own numbers by default.
+    jobs : int, default 2
+        Processes of optimisation. Recovery and speed are timed alone.
+    only : sequence of {"optimisation", "recovery", "speed"}, optional
+        All by default.
+
+    Returns
+    -------
+    tuple of Path
+        The tables written.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    makers: dict[str, Callable[[], str]] = {
+        "optimisation": lambda: optimisation_tables(folder, seeds or DEFAULT_SEEDS, jobs),
+        "recovery": lambda: _recovery(seeds),
+        "speed": _speed,
+    }
+    written = []
+    for part in PARTS:
+        if only and part not in only:
+            continue
+        text = makers[part]()
+        print(f"\n## {part.capitalize()}\n\n{text}", flush=True)
+        path = folder / f"{part}.md"
+        path.write_text(text + "\n", encoding="utf-8")
+        written.append(path)
+    return tuple(written)
+
+
+def _speed() -> str:
+    from .speed import run_speed
+
+    return run_speed()

@@ -1,0 +1,65 @@
+"""Run the Python blocks of the README one after the other, as a reader would."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
+SECONDS = 120
+
+
+def run(script, directory):
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def test_all_blocks_run_in_sequence_without_a_warning(tmp_path):
+    assert len(BLOCKS) >= 4
+    done = run("\n".join(BLOCKS), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "best value" in done.stdout
+    assert done.stdout.splitlines()[-1] == "12"
+
+
+def test_the_first_block_finds_the_optimum_and_names_the_subspace(tmp_path):
+    check = """
+import numpy as np
+truth = np.zeros((10, 2))
+truth[[0, 3], 0] = 0.8, -0.6
+truth[[6, 7], 1] = 0.6, 0.8
+hessian = np.array([[2.0, 0.5], [0.5, 4.0]])
+best = np.linalg.solve(hessian, [0.6, -1.6])
+least = 0.09 + 0.32 - 0.5 * best @ np.array([0.6, -1.6])
+print("GAP", result.y_best - least)
+from boring.subspace.stiefel import largest_angle
+print("ANGLE", np.degrees(largest_angle(result.subspace.active_basis, truth)))
+"""
+    done = run(BLOCKS[0] + check, tmp_path)
+    assert done.returncode == 0, done.stderr
+    figures = dict(re.findall(r"^(GAP|ANGLE) (\S+)$", done.stdout, flags=re.MULTILINE))
+    assert 0.0 <= float(figures["GAP"]) + 1e-12 < 1e-3
+    assert float(figures["ANGLE"]) < 10.0
+
+
+def test_ten_lines_are_ten_lines():
+    lines = [line for line in BLOCKS[0].splitlines() if line.strip()]
+    assert len(lines) <= 10
+
+
+def test_every_relative_link_and_picture_exists():
+    targets = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert targets
+    missing = [target for target in targets if not (ROOT / target).exists()]
+    assert missing == []
