@@ -34,6 +34,7 @@ from .typing import FloatArray
 from .validation import as_points
 
 if TYPE_CHECKING:
+    from ._recorded import RecordedRun
     from .optimizer import Optimizer
 
 MIN_CONSTANT = 3
@@ -42,7 +43,7 @@ MIN_CONSTANT = 3
 BOUND_TOLERANCE = 1e-9
 """How far outside the box, relative to its sides, a told point is taken for rounding."""
 
-OptimizerT = TypeVar("OptimizerT", bound="Optimizer")
+RunT = TypeVar("RunT", bound="RecordedRun")
 Notice = tuple[type[BoringWarning], str]
 
 
@@ -251,7 +252,7 @@ def versions() -> dict[str, str]:
     return dict(_installed_versions())
 
 
-def journal_header(optimizer: Optimizer) -> dict[str, Any]:
+def journal_header(optimizer: RecordedRun) -> dict[str, Any]:
     """Return the configuration of an optimiser as a journal states it."""
     return {
         "optimizer": optimizer.name,
@@ -286,7 +287,7 @@ def journal_state(contents: JournalContents) -> OptimizerState:
         ) from error
 
 
-def resolve_class(cls: type[OptimizerT], name: str) -> type[OptimizerT]:
+def resolve_class(cls: type[RunT], name: str) -> type[RunT]:
     """Return the class that a state names: ``cls`` itself, or a registered subclass of it."""
     if getattr(cls, "name", None) == name:
         return cls

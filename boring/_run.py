@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _optimizer_support as support
 from .evaluation import Objective, check_on_error, evaluate
-from .exceptions import BoringError, BudgetWarning, FitError
+from .exceptions import BoringError, BudgetWarning, FitError, InvalidInputError
 from .progress import ProgressBar
 from .result import IterationRecord, OptimizationResult, best_so_far
 from .stopping import RunStatus, StoppingCondition
@@ -32,6 +32,7 @@ def run(
 ) -> OptimizationResult:
     """Evaluate until there is reason to stop; the arguments are those of ``Optimizer.run``."""
     check_on_error(on_error)
+    _check_callables(fun, callback, stopping)
     _warn_budget(optimizer, n_evaluations)
     clock = _Clock(optimizer, n_evaluations, stopping)
     total = optimizer.n_told + n_evaluations
@@ -108,6 +109,20 @@ def _ask(optimizer: Optimizer) -> FloatArray:
             "exception; please report the defect with it."
         ) from error
     return x
+
+
+def _check_callables(fun: object, callback: object, stopping: object) -> None:
+    """Raise before anything is paid for if an argument cannot be used."""
+    for name, value in (("fun", fun), ("callback", callback)):
+        if not callable(value) and not (name == "callback" and value is None):
+            raise InvalidInputError(
+                f"{name} must be callable; received {type(value).__name__}. Pass a function."
+            )
+    if stopping is not None and not isinstance(stopping, StoppingCondition):
+        raise InvalidInputError(
+            f"stopping must be a StoppingCondition; received {type(stopping).__name__}. "
+            "Build one from boring.stopping, such as Target(0.1) | MaxSeconds(60)."
+        )
 
 
 def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:

@@ -7,46 +7,40 @@ point, and a run resumed from a state or a journal equals an uninterrupted one b
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
 from ._json import canonical
+from ._recorded import RecordedRun
 from ._run import run as run_loop
-from .data import Observations
 from .evaluation import Objective
-from .exceptions import InvalidInputError
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
-from .journal import Journal, read_journal
 from .proposal import NoOptions, Proposal, ProposalContext
-from .result import IterationRecord, OptimizationResult, OptimizerState
-from .rng import keyed_generator, seed_entropy, single_blas_thread
+from .result import IterationRecord, OptimizationResult
+from .rng import keyed_generator, single_blas_thread
 from .space import Box
 from .stopping import StoppingCondition
 from .typing import Direction, FloatArray, OnError, SeedLike
-from .validation import as_points, as_positive_int, as_values, check_options, suggest
+from .validation import as_points, as_positive_int, as_values
+
+if TYPE_CHECKING:
+    from .subspace.estimate import SubspaceEstimate
 
 __all__ = ["Callback", "NoOptions", "Optimizer", "Proposal", "ProposalContext"]
 
 Callback: TypeAlias = "Callable[[Optimizer, IterationRecord], Any]"
 """Called after each evaluation; a true return value ends the run."""
 
-MAX_DEFAULT_N_INITIAL = 10
-MIN_DEFAULT_N_INITIAL = 5
-"""Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
-delay the model and gain nothing in the end)."""
 
-
-class Optimizer(ABC):
+class Optimizer(RecordedRun, ABC):
     """Sequential optimisation of a function on a box.
 
     Parameters
@@ -77,10 +71,6 @@ class Optimizer(ABC):
     values, since there is nothing to model then.
     """
 
-    name: ClassVar[str]
-    options_type: ClassVar[type] = NoOptions
-    is_model_based: ClassVar[bool] = True
-
     def __init__(
         self,
         space: Box | ArrayLike,
@@ -90,27 +80,7 @@ class Optimizer(ABC):
         seed: SeedLike = None,
         **options: Any,
     ) -> None:
-        if direction not in {"minimize", "maximize"}:
-            raise InvalidInputError(
-                "direction must be 'minimize' or 'maximize'; received "
-                f"{direction!r}. {suggest(str(direction), ('minimize', 'maximize'))}"
-            )
-        self._space = Box.from_bounds(space)
-        self._entropy = seed_entropy(seed)
-        self._direction: Direction = direction
-        self._sign = 1.0 if direction == "maximize" else -1.0
-        check_options(options, self.option_names(), f"Optimiser {self.name!r}")
-        self.options: Any = self.options_type(**options)
-        self._n_initial = (
-            self._default_n_initial()
-            if n_initial is None
-            else as_positive_int(n_initial, "n_initial", minimum=1 if self.is_model_based else 0)
-        )
-        self._history = History(self._space.dim)
-        self._data = Observations.empty(self._space.dim)
-        self._has_warned_constant = False
-        self._journal: Journal | None = None
-        self._stop_reason: dict[str, float] = {}
+        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
         self._design = support.Design(
             self._space.dim, self._n_initial, self._entropy, self._initial_points
         )
@@ -125,10 +95,6 @@ class Optimizer(ABC):
         """Return the initial design, shape (n, D), scaled; the same for every optimiser."""
         return sobol_design(n, self.space.dim, rng)
 
-    def _default_n_initial(self) -> int:
-        """Return the length of the initial design when the caller gives none."""
-        return min(MAX_DEFAULT_N_INITIAL, max(MIN_DEFAULT_N_INITIAL, self.space.dim + 3))
-
     def _resolved_options(self) -> Mapping[str, object]:
         """Return the options as used, data-dependent defaults filled in, for the result."""
         return self.option_values()
@@ -138,7 +104,7 @@ class Optimizer(ABC):
         return {}
 
     @property
-    def subspace(self) -> Any:
+    def subspace(self) -> SubspaceEstimate | None:
         """What was learned about the active subspace; None for optimisers that learn none."""
         return None
 
@@ -146,64 +112,6 @@ class Optimizer(ABC):
     def surrogate(self) -> Any:
         """The fitted model of the objective; None for optimisers that have none."""
         return None
-
-    # What an optimiser is.
-
-    @classmethod
-    def option_names(cls) -> tuple[str, ...]:
-        """Return the names of the options."""
-        if not is_dataclass(cls.options_type):
-            raise TypeError(f"{cls.__name__}.options_type must be a dataclass")
-        return tuple(option.name for option in fields(cls.options_type))
-
-    def option_values(self) -> dict[str, Any]:
-        """Return the options as given or by default."""
-        return {name: getattr(self.options, name) for name in self.option_names()}
-
-    @property
-    def space(self) -> Box:
-        """The box."""
-        return self._space
-
-    @property
-    def direction(self) -> Direction:
-        """What is wanted of the objective."""
-        return self._direction
-
-    @property
-    def n_initial(self) -> int:
-        """Length of the initial design."""
-        return self._n_initial
-
-    @property
-    def entropy(self) -> int:
-        """The integer from which every random number derives."""
-        return self._entropy
-
-    @property
-    def n_told(self) -> int:
-        """Number of told points."""
-        return self._history.n_told
-
-    @property
-    def data(self) -> Observations:
-        """Told points in scaled units, with larger values better."""
-        fresh = self._history.tells[len(self._data) :]
-        if fresh:
-            points = np.array([tell.x for tell in fresh])
-            values = np.array([tell.y for tell in fresh])
-            self._data = self._data.append(self._space.scale(points), self._sign * values)
-        return self._data
-
-    @property
-    def memory(self) -> Mapping[str, Any]:
-        """What the algorithm left at its last proposal, as JSON returns it."""
-        return self._history.memory
-
-    @property
-    def pending(self) -> FloatArray:
-        """Points out for evaluation, shape (m, D), raw units, oldest first."""
-        return self._history.pending_X
 
     # Ask and tell.
 
@@ -333,105 +241,7 @@ class Optimizer(ABC):
         """Return everything so far, in the caller's units and sign."""
         return support.build_result(self, self._history, self.stop(), self.subspace)
 
-    # States and journals.
-
-    def state(self) -> OptimizerState:
-        """Return all that the optimiser is, as a value that JSON can hold."""
-        return OptimizerState(history=self._history, **self._configuration())
-
-    @classmethod
-    def from_state(cls, state: OptimizerState) -> Self:
-        """Return an optimiser that carries on from a state.
-
-        Parameters
-        ----------
-        state : OptimizerState
-
-        Returns
-        -------
-        Self
-            Called on ``Optimizer`` itself, an instance of the class that the state names.
-
-        Raises
-        ------
-        InvalidInputError
-            If the state belongs to another class.
-        """
-        kind = support.resolve_class(cls, state.optimizer)
-        optimizer = kind(
-            state.space,
-            direction=state.direction,
-            n_initial=state.n_initial,
-            seed=state.entropy,
-            **state.options,
-        )
-        optimizer._history = state.history
-        return optimizer
-
-    @classmethod
-    def resume(cls, journal: str | os.PathLike[str]) -> Self:
-        """Return an optimiser that carries on from a journal, and carries the journal on.
-
-        Parameters
-        ----------
-        journal : path-like
-
-        Returns
-        -------
-        Self
-            As in :meth:`from_state`.
-
-        Raises
-        ------
-        JournalError
-            If the file is absent, foreign or corrupt; it is left as it is.
-
-        Warns
-        -----
-        JournalWarning
-            If a torn last line was removed.
-        """
-        contents = read_journal(journal)
-        optimizer = cls.from_state(support.journal_state(contents))
-        optimizer._journal = Journal(contents.path, contents=contents)
-        return optimizer
-
-    def start_journal(self, path: str | os.PathLike[str]) -> Self:
-        """Record every ask and tell from now on, and all before, in a new file.
-
-        Parameters
-        ----------
-        path : path-like
-            Must not hold anything yet.
-
-        Returns
-        -------
-        Self
-
-        Raises
-        ------
-        JournalError
-            If the file holds something, or cannot be written.
-        """
-        self._journal = Journal(path, header=support.journal_header(self))
-        self._write_journal()
-        return self
-
     # The machinery.
-
-    def _configuration(self) -> dict[str, Any]:
-        return {
-            "optimizer": self.name,
-            "space": self._space,
-            "direction": self._direction,
-            "entropy": self._entropy,
-            "n_initial": self._n_initial,
-            "options": canonical(self.option_values(), "options"),
-        }
-
-    def _write_journal(self) -> None:
-        if self._journal is not None:
-            self._journal.write(self._history.events)
 
     def _next_ask(self) -> Ask:
         start = time.perf_counter()

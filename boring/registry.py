@@ -27,7 +27,7 @@ _BASELINES_HINT = "`import baselines` registers random, sobol, rembo, gp and the
 
 _targets: dict[str, OptimizerFactory | str] = {
     "boring": "boring.algorithm:BoringOptimizer",
-    "boring-thesis": "boring.algorithm:BoringOptimizer.thesis",
+    "boring-thesis": "boring.algorithm:ThesisOptimizer",
 }
 
 
@@ -97,7 +97,7 @@ def get_optimizer(name: str) -> OptimizerFactory:
 
 
 def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:
-    """Return the Optimizer class behind a factory: itself, or the owner of a classmethod.
+    """Return the Optimizer class that a factory is, if it is one.
 
     Parameters
     ----------
@@ -106,11 +106,8 @@ def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:
     Returns
     -------
     type or None
-        None if the factory does not tell.
+        None for any other callable.
     """
     from .optimizer import Optimizer
 
-    for candidate in (factory, getattr(factory, "__self__", None)):
-        if isinstance(candidate, type) and issubclass(candidate, Optimizer):
-            return candidate
-    return None
+    return factory if isinstance(factory, type) and issubclass(factory, Optimizer) else None

@@ -439,6 +439,22 @@ def test_a_wrong_proposal_is_reported(x):
         optimizer.run(bowl, 10)
 
 
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"fun": 3}, "fun must be callable; received int"),
+        ({"callback": 3}, "callback must be callable; received int"),
+        ({"stopping": 3}, "stopping must be a StoppingCondition; received int"),
+        ({"n_evaluations": 0}, "n_evaluations must be an integer of at least 1"),
+    ],
+)
+def test_run_checks_its_arguments_first(change, rule):
+    optimizer = stepper()
+    with pytest.raises(InvalidInputError, match=rule):
+        optimizer.run(**{"fun": bowl, "n_evaluations": 3, **change})
+    assert optimizer.pending.shape == (0, 2)
+
+
 # States.
 
 
