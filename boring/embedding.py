@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .exceptions import InvalidInputError
-from .typing import FloatArray
+from .typing import BoolArray, FloatArray
 from .validation import as_points, as_positive_int
 
-__all__ = ["RandomEmbedding"]
+__all__ = ["RandomEmbedding", "back_project"]
+
+#: A coordinate this close to a face of the cube counts as clipped.
+FACE_TOLERANCE = 1e-9
+_MAX_NEWTON_STEPS = 50
+_MAX_HALVINGS = 30
+#: Newton stops at steps this small.
+_STEP_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,3 +174,72 @@ def _shape(dim: int, effective_dim: int) -> tuple[int, int]:
             f"dim = {dim}. Lower effective_dim."
         )
     return dim, effective_dim
+
+
+def back_project(embedding: RandomEmbedding, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Return preimages under clip(A z), in the sense of least squares.
+
+    Parameters
+    ----------
+    embedding : RandomEmbedding
+    X : ndarray, shape (n, D), scaled units
+
+    Returns
+    -------
+    Z : ndarray, shape (n, d)
+        Minimiser of the squared violations: :math:`a_i'z - x_i` for a coordinate inside
+        the cube; for one on a face, only what :math:`a_i'z` lacks to reach that face.
+    error : ndarray, shape (n,)
+        Largest :math:`|clip(Az) - x|`; zero up to round-off for the image of any z.
+
+    Notes
+    -----
+    A convex, piecewise quadratic problem: Newton's method on the active rows, with step
+    halving. Where several z have the same image, the one next to the plain least-squares
+    solution is found, which need not be the one that the point was made from.
+    """
+    A = embedding.A
+    upper, lower = X >= 1.0 - FACE_TOLERANCE, X <= -1.0 + FACE_TOLERANCE
+    Z = embedding.down(X)
+    rest = _violations(A, Z, X, upper, lower)
+    moving = np.arange(len(X))
+    for _ in range(_MAX_NEWTON_STEPS):
+        steps = _newton_steps(A, rest[moving], (upper | lower)[moving])
+        moving = moving[np.abs(steps).max(axis=1) > _STEP_TOLERANCE]
+        steps = steps[np.abs(steps).max(axis=1) > _STEP_TOLERANCE]
+        improved = np.zeros(len(moving), dtype=bool)
+        for halvings in range(_MAX_HALVINGS):
+            rows = moving[~improved]
+            if not len(rows):
+                break
+            trial = Z[rows] + 0.5**halvings * steps[~improved]
+            trial_rest = _violations(A, trial, X[rows], upper[rows], lower[rows])
+            better = np.sum(trial_rest**2, axis=1) < np.sum(rest[rows] ** 2, axis=1)
+            Z[rows[better]], rest[rows[better]] = trial[better], trial_rest[better]
+            improved[np.flatnonzero(~improved)[better]] = True
+        moving = moving[improved]
+        if not len(moving):
+            break
+    return Z, np.abs(embedding.up(Z) - X).max(axis=1, initial=0.0)
+
+
+def _violations(
+    A: FloatArray, Z: FloatArray, X: FloatArray, upper: BoolArray, lower: BoolArray
+) -> FloatArray:
+    """Return a_i'z - x_i, with what overshoots a face that x lies on counting as zero."""
+    rest = Z @ A.T - X
+    rest[upper] = np.minimum(rest[upper], 0.0)
+    rest[lower] = np.maximum(rest[lower], 0.0)
+    return rest
+
+
+def _newton_steps(A: FloatArray, rest: FloatArray, on_face: BoolArray) -> FloatArray:
+    """Return least-norm Newton steps (n, d) on the rows that are violated or inside."""
+    d = A.shape[1]
+    active = (~on_face | (rest != 0.0)).astype(np.float64)
+    products = (A[:, :, None] * A[:, None, :]).reshape(len(A), d * d)
+    hessians = (active @ products).reshape(-1, d, d)
+    steps: FloatArray = np.einsum(
+        "nij,nj->ni", np.linalg.pinv(hessians, hermitian=True), -(rest @ A)
+    )
+    return steps

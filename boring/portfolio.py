@@ -35,7 +35,8 @@ from boring.kernels import (
     Projected,
     RadialProfile,
 )
-from boring.models.gp import GaussianProcess, GaussianProcessModel
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, ParameterPrior, dimension_scaled
 from boring.rng import keyed_generator
 from boring.subspace.gradient_metric import expected_gradient_outer_product, metric_root

@@ -13,7 +13,7 @@ boxes in 99.3 %.
 **Deviations**
 
 * Preimages are recomputed from the evaluated points
-  (:func:`baselines.embeddings.features.back_project`), not remembered: a told point needs
+  (:func:`boring.embedding.back_project`), not remembered: a told point needs
   no history, and of the many z with one image the same one is always taken.
 * A point that a run's embedding cannot reproduce (it was told from outside, or stems from
   another run) is foreign. Points foreign to all runs serve every run through their
@@ -35,7 +35,6 @@ import numpy as np
 from baselines.embeddings.features import (
     EmbeddedFeatures,
     EmbeddedPosterior,
-    back_project,
     get_features,
 )
 from boring.acquisition import (
@@ -45,10 +44,11 @@ from boring.acquisition import (
     UpperConfidenceBound,
     maximize_acquisition,
 )
-from boring.embedding import RandomEmbedding
+from boring.embedding import RandomEmbedding, back_project
 from boring.exceptions import InvalidInputError
 from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
-from boring.models.gp import GaussianProcess, GaussianProcessModel
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.rng import keyed_generator

@@ -21,14 +21,15 @@ import numpy as np
 
 from boring.acquisition import LogExpectedImprovement, maximize_acquisition
 from boring.kernels import AdditiveKernel, Ard, KernelTerm, get_profile
-from boring.models.gp import GaussianProcess, GaussianProcessModel
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, hvarfner
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
 
-__all__ = ["PlainGPOptimizer", "PlainGPOptions", "lengthscale_prior", "plain_model"]
+__all__ = ["PlainGPOptimizer", "PlainGPOptions", "plain_model"]
 
 #: Priors of log variance and log noise variance, y standardised (chosen here).
 VARIANCE_PRIOR = Gaussian(0.0, 1.0)
@@ -59,24 +60,6 @@ class PlainGPOptions:
         as_positive_int(self.restart_every, "restart_every")
 
 
-def lengthscale_prior(dim: int) -> Gaussian:
-    """Return the paper's prior as a penalty on log lengthscales.
-
-    Parameters
-    ----------
-    dim : int
-        D.
-
-    Notes
-    -----
-    The paper maximises the density of l, which differs from that of log l by the factor 1/l.
-    In the logarithm this factor moves the mode by minus the squared scale, to
-    sqrt(2) - 3 + log(D)/2 (+ log 2 for our cube), and leaves the scale.
-    """
-    prior = hvarfner(dim)
-    return Gaussian(prior.mean - prior.sd**2, prior.sd)
-
-
 def plain_model(dim: int, kernel: str = "matern52") -> GaussianProcessModel:
     """Return the model: a constant and one ARD term with the dimension-scaled prior.
 
@@ -87,7 +70,7 @@ def plain_model(dim: int, kernel: str = "matern52") -> GaussianProcessModel:
     kernel : str, default "matern52"
         Name of a radial profile.
     """
-    term = KernelTerm(get_profile(kernel), Ard(dim), "f", VARIANCE_PRIOR, lengthscale_prior(dim))
+    term = KernelTerm(get_profile(kernel), Ard(dim), "f", VARIANCE_PRIOR, hvarfner(dim))
     return GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
 
 
@@ -146,7 +129,7 @@ class PlainGPOptimizer(Optimizer):
         memory: Mapping[str, Any],
     ) -> tuple[FloatArray, int]:
         """Return the fitted parameters and how many points the last cold fit saw."""
-        cold = np.full(model.n_parameters, lengthscale_prior(self.space.dim).mean)
+        cold = np.full(model.n_parameters, hvarfner(self.space.dim).mean)
         cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
         last = memory.get("theta")
         if last is None:

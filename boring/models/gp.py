@@ -1,4 +1,4 @@
-"""The native Gaussian-process engine: posterior, log posterior, and all its gradients.
+"""The native Gaussian-process engine: model, log posterior, and all its gradients.
 
 Notation (one N x N Cholesky a call): K the kernel matrix, A = K + n2 I, a = A^-1 y,
 G = A^-1 - a a', and for a term with variance s2, features Z, profile k and slope s
@@ -16,25 +16,23 @@ derivation, checked by finite differences and against GPy in the tests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from boring.exceptions import FitError
-from boring.kernels.additive import AdditiveKernel, cross_squared_distances, squared_distances
+from boring.kernels.additive import AdditiveKernel, squared_distances
 from boring.models.linalg import (
-    append_row,
     cholesky,
     inverse,
     log_determinant,
     solve,
-    solve_lower,
 )
+from boring.models.posterior import LOG_TWO_PI, GaussianProcess
 from boring.models.priors import FLAT, ParameterPrior
 from boring.typing import FloatArray
 
-LOG_TWO_PI = float(np.log(2.0 * np.pi))
 # Noise variance of standardised y: floor and ceiling [chosen here].
 NOISE_BOUNDS = (1e-6, 1.0)
 # L-BFGS memory; 20 is what the full-rank learner was measured with.
@@ -292,153 +290,3 @@ class GaussianProcessModel:
         A.flat[:: len(X) + 1] += float(np.exp(theta[-1]))
         L, jitter = cholesky(A)
         return GaussianProcess(self, theta, X, y, L, jitter)
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianProcess:
-    """A posterior: a model, its parameters and the data it is conditioned on.
-
-    Attributes
-    ----------
-    model : GaussianProcessModel
-    theta : ndarray
-    X : ndarray, shape (n, D)
-    y : ndarray, shape (n,)
-    L : ndarray, shape (n, n)
-        Lower Cholesky factor of K + n2 I.
-    jitter : float
-        What the jitter ladder added to the diagonal.
-    """
-
-    model: GaussianProcessModel
-    theta: FloatArray
-    X: FloatArray
-    y: FloatArray
-    L: FloatArray
-    jitter: float = 0.0
-    alpha: FloatArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", solve(self.L, self.y))
-
-    @property
-    def noise_variance(self) -> float:
-        """Noise variance n2, in units of y squared."""
-        return float(np.exp(self.theta[-1]))
-
-    @property
-    def log_marginal_likelihood(self) -> float:
-        """Log density of y under the model."""
-        n = len(self.y)
-        return -0.5 * (float(self.y @ self.alpha) + log_determinant(self.L) + n * LOG_TWO_PI)
-
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of f (without noise), each (m,), at X (m, D)."""
-        kernel = self.model.kernel
-        cross = kernel.matrix(self.theta, X, self.X)
-        reduced = solve_lower(self.L, cross.T)
-        variance = kernel.total_variance(self.theta) - np.einsum("ij,ij->j", reduced, reduced)
-        return cross @ self.alpha, np.maximum(variance, 0.0)
-
-    def predict_with_gradient(
-        self, X: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean, variance and their gradients in x, for all rows at once.
-
-        Parameters
-        ----------
-        X : ndarray, shape (m, D)
-
-        Returns
-        -------
-        mean, variance : ndarray, shape (m,)
-        mean_gradient, variance_gradient : ndarray, shape (m, D)
-        """
-        kernel = self.model.kernel
-        total: FloatArray | float = kernel.constant_variance
-        saved = []
-        for term, variance, parameters in kernel.split(self.theta):
-            feature_map = term.feature_map
-            left = feature_map.features(feature_map.inputs(X), parameters)
-            right = feature_map.features(feature_map.inputs(self.X), parameters)
-            value, slope = term.profile.value_and_slope(cross_squared_distances(left, right))
-            saved.append((feature_map, parameters, left, right, variance * slope))
-            total = total + variance * value
-        cross = np.asarray(total)
-        weights = solve(self.L, np.asfortranarray(cross.T)).T
-        explained = np.einsum("ij,ij->i", cross, weights)
-        variance_f = np.maximum(kernel.total_variance(self.theta) - explained, 0.0)
-        mean_gradient = np.zeros_like(X)
-        variance_gradient = np.zeros_like(X)
-        for feature_map, parameters, left, right, slope in saved:
-            for factor, coefficient, gradient in (
-                (1.0, slope * self.alpha, mean_gradient),
-                (-2.0, slope * weights, variance_gradient),
-            ):
-                dZ = coefficient @ right
-                dZ -= coefficient.sum(axis=1)[:, None] * left
-                dZ *= factor
-                gradient += feature_map.input_gradient(dZ, parameters)
-        return cross @ self.alpha, variance_f, mean_gradient, variance_gradient
-
-    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return each component's posterior mean and variance [thesis eq. 4.4, 4.5].
-
-        Parameters
-        ----------
-        X : ndarray, shape (m, D)
-
-        Returns
-        -------
-        means, variances : ndarray, shape (m, J)
-            In the order of ``model.kernel.component_names``.
-
-        Notes
-        -----
-        Means sum to the full mean. Variances do not sum to the full variance: the
-        components are correlated a posteriori, and the sum of their standard deviations
-        is an upper bound of the full one.
-        """
-        kernel = self.model.kernel
-        means, variances = [], []
-        for term, variance, parameters in kernel.split(self.theta):
-            feature_map = term.feature_map
-            left = feature_map.features(feature_map.inputs(X), parameters)
-            right = feature_map.features(feature_map.inputs(self.X), parameters)
-            cross = variance * term.profile.value(cross_squared_distances(left, right))
-            reduced = solve_lower(self.L, np.asfortranarray(cross.T))
-            means.append(cross @ self.alpha)
-            variances.append(variance - np.einsum("ij,ij->j", reduced, reduced))
-        if kernel.constant_variance > 0:
-            c = kernel.constant_variance
-            ones = np.full((len(self.X), 1), c, order="F")
-            reduced = solve_lower(self.L, ones)[:, 0]
-            means.append(np.full(len(X), c * float(self.alpha.sum())))
-            variances.append(np.full(len(X), c - float(reduced @ reduced)))
-        return np.stack(means, axis=1), np.maximum(np.stack(variances, axis=1), 0.0)
-
-    def append(self, x: FloatArray, y: float) -> GaussianProcess:
-        """Condition on one more observation, parameters kept, in O(n^2).
-
-        Parameters
-        ----------
-        x : ndarray, shape (D,)
-        y : float
-        """
-        kernel = self.model.kernel
-        cross = kernel.matrix(self.theta, self.X, x[None, :])[:, 0]
-        diagonal = kernel.total_variance(self.theta) + self.noise_variance + self.jitter
-        L = append_row(self.L, cross, diagonal)
-        return GaussianProcess(
-            self.model, self.theta, np.vstack([self.X, x]), np.append(self.y, y), L, self.jitter
-        )
-
-    def with_values(self, y: FloatArray) -> GaussianProcess:
-        """Return the posterior for other values at the same inputs, e.g. another warp."""
-        return GaussianProcess(self.model, self.theta, self.X, y, self.L, self.jitter)
-
-    def log_predictive_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
-        """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
-        mean, variance = self.predict(X)
-        total = variance + self.noise_variance
-        return -0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI)

@@ -29,7 +29,8 @@ from boring.exceptions import FitError, InvalidInputError
 from boring.kernels.additive import KernelTerm, cross_squared_distances, squared_distances
 from boring.kernels.maps import Ard, FeatureMap, Free, Isotropic, Projected, ProjectedArd
 from boring.kernels.profiles import get_profile
-from boring.models.gp import LOG_TWO_PI, GaussianProcess, GaussianProcessModel
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import LOG_TWO_PI, GaussianProcess
 from boring.rng import isolated_global_random_state
 from boring.typing import FloatArray
 

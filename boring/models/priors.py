@@ -101,13 +101,26 @@ def dimension_scaled(dim: int, center: float = 0.7, sd: float = 1.0) -> Gaussian
 
     Notes
     -----
-    Hvarfner et al. use location sqrt(2) + log(D)/2 and scale sqrt(3) on [0, 1]^D;
-    `hvarfner` gives those, with the factor 2 of our box.
+    `hvarfner` gives the prior as that paper prints it.
     """
     return Gaussian(float(np.log(center) + 0.5 * np.log(dim)), sd)
 
 
 def hvarfner(dim: int) -> Gaussian:
-    """Return the prior of Hvarfner et al. (2024), its unit box rescaled to [-1, 1]^D."""
+    """Return the lengthscale prior of Hvarfner et al. (2024), their box rescaled to ours.
+
+    Parameters
+    ----------
+    dim : int
+        D.
+
+    Notes
+    -----
+    Log-normal with location sqrt(2) + log(D)/2 (+ log 2 for [-1, 1]^D) and scale sqrt(3).
+    The paper maximises the density of l, which differs from that of log l by the factor
+    1/l; in the logarithm that factor moves the mode by minus the squared scale and leaves
+    the scale.
+    """
     location = np.sqrt(2.0) + 0.5 * np.log(dim) + np.log(2.0)
-    return Gaussian(float(location), float(np.sqrt(3.0)))
+    scale = np.sqrt(3.0)
+    return Gaussian(float(location - scale**2), float(scale))

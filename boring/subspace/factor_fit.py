@@ -25,7 +25,8 @@ import numpy as np
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Ard, Free
 from boring.kernels.profiles import MATERN32, RadialProfile
-from boring.models.gp import FitResult, GaussianProcess, GaussianProcessModel
+from boring.models.gp import FitResult, GaussianProcessModel
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Frobenius, Gaussian, LogSingularValues, ParameterPrior
 from boring.typing import FloatArray
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from boring.kernels.additive import cross_squared_distances
-from boring.models.gp import GaussianProcess
 from boring.models.linalg import solve_lower
+from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
 
 

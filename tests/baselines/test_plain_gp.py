@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from baselines.gaussian_process.plain_gp import PlainGPOptimizer, lengthscale_prior, plain_model
+from baselines.gaussian_process.plain_gp import PlainGPOptimizer, plain_model
 from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.models.priors import hvarfner
 
 
 def bowl(x):
@@ -18,7 +19,7 @@ def test_prior_is_the_papers_density_of_the_lengthscale(dim):
     location, scale = np.sqrt(2) + 0.5 * np.log(dim), np.sqrt(3)
     u = log_scales - np.log(2)
     expected = u + 0.5 * ((u - location) / scale) ** 2
-    prior = lengthscale_prior(dim)
+    prior = hvarfner(dim)
     penalty = np.array([prior.penalty(np.array([v]))[0] for v in log_scales])
     np.testing.assert_allclose(np.diff(penalty), np.diff(expected), atol=1e-10)
 

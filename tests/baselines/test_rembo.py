@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from baselines.embeddings.features import EmbeddedPosterior, back_project, get_features
+from baselines.embeddings.features import EmbeddedPosterior, get_features
 from baselines.embeddings.rembo import RemboOptimizer, draw_embeddings
 from boring.acquisition.base import Posterior
-from boring.embedding import RandomEmbedding
+from boring.embedding import RandomEmbedding, back_project
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
 from boring.models.gp import GaussianProcessModel

@@ -1,0 +1,71 @@
+"""The honest account of the subspace after a run: W, its uncertainty, and its trust.
+
+Data of an optimisation crowd near the optimum. On them the subspace is read from
+log-warped values under a low noise floor, with the loop's own factor among the starts:
+that one was polished while the run made the very points that tell directions apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
+from boring.subspace.full_rank import CLUSTERED_NOISE_FLOOR
+from boring.subspace_turn import TRUSTED_GATE
+from boring.typing import FloatArray
+from boring.warping import log_warp
+
+
+def account_of_subspace(
+    X: FloatArray,
+    y: FloatArray,
+    effective_dim: int | None,
+    max_effective_dim: int,
+    memory: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> SubspaceEstimate:
+    """Estimate the subspace from the data of a run.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D), scaled units
+    y : ndarray, shape (n,)
+        Larger is better.
+    effective_dim : int or None
+        d; None takes the loop's choice, or lets the BIC choose if there is none yet.
+    max_effective_dim : int
+    memory : mapping
+        What the loop remembers of the subspace's surrogate; may be empty.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    SubspaceEstimate
+        Trusted if the gate, the surrogate's lead in one-step-ahead log density over an
+        isotropic GP, exceeds `boring.subspace_turn.TRUSTED_GATE`; without a gate, if
+        refitting cross-validation says so.
+    """
+    dim = X.shape[1]
+    starts: list[FloatArray] = []
+    if memory:
+        rank = int(memory["effective_dim"])
+        theta = np.array(memory["theta"])
+        starts.append(theta[1 : 1 + dim * rank].reshape(dim, rank))
+        effective_dim = effective_dim or rank
+    estimate = estimate_active_subspace(
+        X,
+        log_warp(y),
+        effective_dim,
+        rng=rng,
+        max_effective_dim=max_effective_dim,
+        noise_floor=CLUSTERED_NOISE_FLOOR,
+        starts=starts,
+    )
+    if not memory:
+        return estimate
+    gate = float(memory["gate"])
+    return replace(estimate, trusted=gate > TRUSTED_GATE, trust={**estimate.trust, "gate": gate})

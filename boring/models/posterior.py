@@ -1,0 +1,211 @@
+"""The posterior of a Gaussian process: predictions, their gradients, their components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from boring.kernels.additive import cross_squared_distances
+from boring.kernels.maps import FeatureMap
+from boring.models.linalg import append_row, log_determinant, solve, solve_lower
+from boring.typing import FloatArray
+
+if TYPE_CHECKING:
+    from boring.models.gp import GaussianProcessModel
+
+LOG_TWO_PI = float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _CrossTerm:
+    """One term's kernel between new points (m) and data (n)."""
+
+    feature_map: FeatureMap
+    parameters: FloatArray
+    left: FloatArray
+    right: FloatArray
+    variance: float
+    cross: FloatArray
+    slope: FloatArray
+
+    def input_gradient(self, weights: FloatArray) -> FloatArray:
+        """Return d/dX (m, D) of sum_j cross_ij w_ij; weights (n,) or (m, n), held fixed."""
+        coefficient = self.slope * weights
+        dZ = coefficient @ self.right
+        dZ -= coefficient.sum(axis=1)[:, None] * self.left
+        return self.feature_map.input_gradient(dZ, self.parameters)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianProcess:
+    """A posterior: a model, its parameters and the data it is conditioned on.
+
+    Attributes
+    ----------
+    model : GaussianProcessModel
+    theta : ndarray
+    X : ndarray, shape (n, D)
+    y : ndarray, shape (n,)
+    L : ndarray, shape (n, n)
+        Lower Cholesky factor of K + n2 I.
+    jitter : float
+        What the jitter ladder added to the diagonal.
+    """
+
+    model: GaussianProcessModel
+    theta: FloatArray
+    X: FloatArray
+    y: FloatArray
+    L: FloatArray
+    jitter: float = 0.0
+    alpha: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", solve(self.L, self.y))
+
+    @property
+    def noise_variance(self) -> float:
+        """Noise variance n2, in units of y squared."""
+        return float(np.exp(self.theta[-1]))
+
+    @property
+    def log_marginal_likelihood(self) -> float:
+        """Log density of y under the model."""
+        n = len(self.y)
+        return -0.5 * (float(self.y @ self.alpha) + log_determinant(self.L) + n * LOG_TWO_PI)
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of f (without noise), each (m,), at X (m, D)."""
+        kernel = self.model.kernel
+        cross = kernel.matrix(self.theta, X, self.X)
+        reduced = solve_lower(self.L, cross.T)
+        variance = kernel.total_variance(self.theta) - np.einsum("ij,ij->j", reduced, reduced)
+        return cross @ self.alpha, np.maximum(variance, 0.0)
+
+    def predict_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, variance and their gradients in x, for all rows at once.
+
+        Parameters
+        ----------
+        X : ndarray, shape (m, D)
+
+        Returns
+        -------
+        mean, variance : ndarray, shape (m,)
+        mean_gradient, variance_gradient : ndarray, shape (m, D)
+        """
+        kernel = self.model.kernel
+        terms = self._cross_terms(X)
+        cross = kernel.constant_variance + sum(term.cross for term in terms)
+        weights = solve(self.L, np.asfortranarray(cross.T)).T
+        explained = np.einsum("ij,ij->i", cross, weights)
+        mean_gradient, variance_gradient = np.zeros_like(X), np.zeros_like(X)
+        for term in terms:
+            mean_gradient += term.input_gradient(self.alpha)
+            variance_gradient -= 2.0 * term.input_gradient(weights)
+        variance = np.maximum(kernel.total_variance(self.theta) - explained, 0.0)
+        return cross @ self.alpha, variance, mean_gradient, variance_gradient
+
+    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return each component's posterior mean and variance [thesis eq. 4.4, 4.5].
+
+        Parameters
+        ----------
+        X : ndarray, shape (m, D)
+
+        Returns
+        -------
+        means, variances : ndarray, shape (m, J)
+            In the order of ``model.kernel.component_names``.
+
+        Notes
+        -----
+        Means sum to the full mean. Variances do not sum to the full variance: the
+        components are correlated a posteriori, and the sum of their standard deviations
+        is an upper bound of the full one.
+        """
+        means, variances = [], []
+        for term in self._cross_terms(X):
+            reduced = solve_lower(self.L, np.asfortranarray(term.cross.T))
+            means.append(term.cross @ self.alpha)
+            variances.append(term.variance - np.einsum("ij,ij->j", reduced, reduced))
+        if self.model.kernel.constant_variance > 0:
+            mean, variance = self._constant_component()
+            means.append(np.full(len(X), mean))
+            variances.append(np.full(len(X), variance))
+        return np.stack(means, axis=1), np.maximum(np.stack(variances, axis=1), 0.0)
+
+    def components_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return component means and variances (m, J), and their gradients (m, J, D).
+
+        Parameters
+        ----------
+        X : ndarray, shape (m, D)
+        """
+        means, variances = self.components(X)
+        mean_gradients = np.zeros((*means.shape, X.shape[1]))
+        variance_gradients = np.zeros_like(mean_gradients)
+        for j, term in enumerate(self._cross_terms(X)):
+            weights = solve(self.L, np.asfortranarray(term.cross.T)).T
+            mean_gradients[:, j] = term.input_gradient(self.alpha)
+            variance_gradients[:, j] = -2.0 * term.input_gradient(weights)
+        return means, variances, mean_gradients, variance_gradients
+
+    def _cross_terms(self, X: FloatArray) -> list[_CrossTerm]:
+        """Return each term's kernel between X and the data, ready for gradients."""
+        terms = []
+        for term, variance, parameters in self.model.kernel.split(self.theta):
+            feature_map = term.feature_map
+            left = feature_map.features(feature_map.inputs(X), parameters)
+            right = feature_map.features(feature_map.inputs(self.X), parameters)
+            value, slope = term.profile.value_and_slope(cross_squared_distances(left, right))
+            terms.append(
+                _CrossTerm(
+                    feature_map,
+                    parameters,
+                    left,
+                    right,
+                    variance,
+                    variance * value,
+                    variance * slope,
+                )
+            )
+        return terms
+
+    def _constant_component(self) -> tuple[float, float]:
+        """Return posterior mean and variance of the constant."""
+        c = self.model.kernel.constant_variance
+        reduced = solve_lower(self.L, np.full((len(self.X), 1), c, order="F"))[:, 0]
+        return c * float(self.alpha.sum()), c - float(reduced @ reduced)
+
+    def append(self, x: FloatArray, y: float) -> GaussianProcess:
+        """Condition on one more observation, parameters kept, in O(n^2).
+
+        Parameters
+        ----------
+        x : ndarray, shape (D,)
+        y : float
+        """
+        kernel = self.model.kernel
+        cross = kernel.matrix(self.theta, self.X, x[None, :])[:, 0]
+        diagonal = kernel.total_variance(self.theta) + self.noise_variance + self.jitter
+        L = append_row(self.L, cross, diagonal)
+        return GaussianProcess(
+            self.model, self.theta, np.vstack([self.X, x]), np.append(self.y, y), L, self.jitter
+        )
+
+    def with_values(self, y: FloatArray) -> GaussianProcess:
+        """Return the posterior for other values at the same inputs, e.g. another warp."""
+        return GaussianProcess(self.model, self.theta, self.X, y, self.L, self.jitter)
+
+    def log_predictive_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
+        """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
+        mean, variance = self.predict(X)
+        total = variance + self.noise_variance
+        return -0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI)

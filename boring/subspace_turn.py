@@ -1,0 +1,178 @@
+"""The subspace's turn in the default loop, and the gate that it has to pass.
+
+On log-warped values a second surrogate is kept whose first term sees only X M, M a free
+factor (D, d), the rest going to a small isotropic term:
+
+    f(x) = g_0(M'x) + g_1(x).
+
+Its own one-step-ahead score minus that of an isotropic GP on the *same* warped values is
+the gate: while it is positive, this surrogate alone chooses every second point. Turns pay
+late, by polishing and by leaving local optima, and they make the data that name the
+subspace; without the gate they lose where the subspace is not yet known (rotated Branin
+2-in-25: 6e-4 ungated against 4e-5 without turns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boring.kernels import MATERN52, AdditiveKernel, Free, Isotropic, KernelTerm
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
+from boring.models.priors import Frobenius, dimension_scaled
+from boring.portfolio import (
+    CONSTANT_VARIANCE,
+    NOISE_PRIOR,
+    SECOND_VARIANCE_PRIOR,
+    VARIANCE_PRIOR,
+    decayed,
+    fit_iso,
+    iso_model,
+    one_step_ahead,
+)
+from boring.subspace.full_rank import choose_and_learn
+from boring.typing import FloatArray
+
+# Penalty weight |M|_F^2 of the factor [chosen here].
+FACTOR_PENALTY = 0.05
+WARM_ITERATIONS = 25
+LEARNED_ITERATIONS = 40
+# The full-rank learner is run anew whenever the data have grown by this factor; in
+# between the factor is warm-started. [chosen here, for time]
+RELEARN_GROWTH = 1.15
+# Gate above which the subspace is reported as trusted: with S > 10, 183 of 197 runs on
+# embedded test functions had their largest principal angle below 10 degrees.
+TRUSTED_GATE = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceMember:
+    """The surrogate of the subspace after a step.
+
+    Attributes
+    ----------
+    posterior : GaussianProcess or None
+        Fitted on log-warped values; None before the first fit.
+    gate : float
+        Decayed sum of one-step-ahead score differences to the isotropic GP.
+    memory : dict
+        JSON-able.
+    """
+
+    posterior: GaussianProcess | None
+    gate: float
+    memory: dict[str, Any]
+
+    @property
+    def factor(self) -> FloatArray:
+        """The factor M, shape (D, d)."""
+        assert self.posterior is not None
+        term, _, parameters = self.posterior.model.kernel.split(self.posterior.theta)[0]
+        assert isinstance(term.feature_map, Free)
+        return term.feature_map.factor(parameters)
+
+    @property
+    def basis(self) -> FloatArray:
+        """Left singular vectors of M, shape (D, d)."""
+        return np.linalg.svd(self.factor, full_matrices=False)[0]
+
+
+def subspace_model(dim: int, effective_dim: int) -> GaussianProcessModel:
+    """Return the model g_0(M'x) + g_1(x) with the loop's priors."""
+    terms = [
+        KernelTerm(
+            MATERN52,
+            Free(dim, effective_dim),
+            "active",
+            VARIANCE_PRIOR,
+            Frobenius(FACTOR_PENALTY),
+        ),
+        KernelTerm(MATERN52, Isotropic(), "rest", SECOND_VARIANCE_PRIOR, dimension_scaled(dim)),
+    ]
+    return GaussianProcessModel(AdditiveKernel(terms, CONSTANT_VARIANCE), NOISE_PRIOR)
+
+
+def factor_start(M: FloatArray) -> FloatArray:
+    """Return parameters of `subspace_model` that start at the factor M, shape (D, d)."""
+    rest = dimension_scaled(len(M)).mean
+    return np.concatenate([[0.0], M.ravel(), [SECOND_VARIANCE_PRIOR.mean, rest, NOISE_PRIOR.mean]])
+
+
+def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
+    """Return the gate after scoring every value that came since the last step."""
+    gate = float(memory.get("gate", 0.0))
+    n_old = int(memory.get("n", 0))
+    if not memory or n_old >= len(X):
+        return gate
+    dim = X.shape[1]
+    active = subspace_model(dim, int(memory["effective_dim"]))
+    ours = one_step_ahead(active, np.array(memory["theta"]), X, y, n_old)
+    plain = one_step_ahead(iso_model(dim), np.array(memory["iso_theta"]), X, y, n_old)
+    return decayed(gate, ours - plain)
+
+
+def keep_score(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> SubspaceMember:
+    """Score new values without refitting (a step that is not the subspace's turn)."""
+    if not memory:
+        return SubspaceMember(None, 0.0, {})
+    gate = update_gate(X, y, memory)
+    return SubspaceMember(None, gate, {**memory, "gate": gate, "n": len(X)})
+
+
+def take_turn(
+    X: FloatArray,
+    y: FloatArray,
+    effective_dim: int | None,
+    max_effective_dim: int,
+    memory: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> SubspaceMember:
+    """Score new values, relearn M where due, and refit the subspace's surrogate.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D), scaled units
+    y : ndarray, shape (n,)
+        Log-warped, larger is better.
+    effective_dim : int or None
+        None lets the BIC choose up to ``max_effective_dim``, at every relearning.
+    memory : mapping
+        What `SubspaceMember.memory` was at the last step; empty at the first.
+    rng : numpy.random.Generator
+    """
+    gate = update_gate(X, y, memory)
+    n, dim = X.shape
+    learned_at = int(memory.get("learned_at", 0))
+    last = np.array(memory["theta"]) if memory else None
+    rank = int(memory.get("effective_dim", 0))
+    starts, budgets = [], []
+    if last is None or n >= RELEARN_GROWTH * learned_at:
+        learned_at = n
+        M = choose_and_learn(X, y, effective_dim, max_effective_dim, rng=rng)
+        if M.shape[1] != rank:
+            rank, last = M.shape[1], None
+        starts.append(factor_start(M))
+        budgets.append(LEARNED_ITERATIONS)
+    if last is not None:
+        starts.append(last)
+        budgets.append(WARM_ITERATIONS)
+    model = subspace_model(dim, rank)
+    fit = model.fit_best(X, y, starts, max_iterations=budgets)
+    iso_theta = np.array(memory["iso_theta"]) if memory else None
+    iso = fit_iso(X, y, iso_theta)
+    return SubspaceMember(
+        model.condition(fit.theta, X, y),
+        gate,
+        {
+            "n": n,
+            "gate": gate,
+            "learned_at": learned_at,
+            "effective_dim": rank,
+            "theta": fit.theta.tolist(),
+            "iso_theta": iso.theta.tolist(),
+        },
+    )
