@@ -1,10 +1,17 @@
 import json
 import os
+import warnings
 
 import numpy as np
 import pytest
 
-from boring.exceptions import InvalidInputError, JournalError, JournalWarning, NonFiniteWarning
+from boring.exceptions import (
+    BoringError,
+    InvalidInputError,
+    JournalError,
+    JournalWarning,
+    NonFiniteWarning,
+)
 from boring.journal import journal_exists, read_journal
 from boring.optimizer import Optimizer
 from boring.proposal import Proposal
@@ -311,3 +318,31 @@ def test_resume_wants_the_right_class(path):
     wanderer().start_journal(path)
     with pytest.raises(InvalidInputError, match="'wanderer'"):
         Other.resume(path)
+
+
+def test_random_damage_is_an_error_or_harmless_and_never_spreads(path):
+    drive(wanderer().start_journal(path), 3)
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    n_refused = 0
+    for _ in range(300):
+        damaged = bytearray(content)
+        start = int(rng.integers(len(damaged)))
+        kind = rng.integers(3)
+        if kind == 0:
+            damaged[start] = int(rng.integers(256))
+        elif kind == 1:
+            del damaged[start : start + int(rng.integers(1, 40))]
+        else:
+            damaged[start:start] = rng.bytes(3)
+        path.write_bytes(damaged)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", JournalWarning)
+            try:
+                Wanderer.resume(path)
+            except BoringError:
+                n_refused += 1
+                assert path.read_bytes() == bytes(damaged)
+            else:
+                assert bytes(damaged).startswith(path.read_bytes()[:-1])
+    assert n_refused > 100
