@@ -22,7 +22,7 @@ from boring.acquisition.improvement import LogExpectedImprovement, LogImprovemen
 from boring.acquisition.maximizer import maximize_acquisition
 from boring.acquisition.ucb import DEFAULT_BETA
 from boring.embedding import RandomEmbedding
-from boring.exceptions import InvalidInputError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.models.posterior import GaussianProcess
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import Portfolio, fit_portfolio
@@ -31,9 +31,9 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.thesis import boring_step, burn_in_step
+from boring.thesis import BACKENDS, BOUNDS, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, suggest
 from boring.warping import half_rank_warp, log_warp
 
 if TYPE_CHECKING:
@@ -163,9 +163,7 @@ class BoringOptimizer(Optimizer):
         }
         for one, weight in zip(portfolio.members, portfolio.weights, strict=True):
             info[f"weight {one.name}"] = float(weight)
-        return Proposal(
-            found.x, {"portfolio": portfolio.memory, "subspace": member.memory}, info
-        )
+        return Proposal(found.x, {"portfolio": portfolio.memory, "subspace": member.memory}, info)
 
     def _subspace_step(
         self, X: FloatArray, y: FloatArray, memory: Mapping[str, Any], rng: np.random.Generator
@@ -251,8 +249,12 @@ class ThesisOptions:
         Random restarts of Tripathy's alternation [the author's code].
     n_passive : int, default 1
         q, number of one-dimensional passive terms [the author's code].
+    acquisition : {"ucb", "additive-ucb"}, default "ucb"
+        Mean plus beta times the exact sd, or times the sum of the components' sds.
     beta : float, default 2
-        Weight of the standard deviation in the UCB.
+        Weight of the standard deviation.
+    backend : {"native", "gpy"}, default "native"
+        Whose arithmetic the additive surrogate uses.
     """
 
     effective_dim: int | None = None
@@ -262,7 +264,9 @@ class ThesisOptions:
     refit_every: int = 10
     n_restarts: int = 10
     n_passive: int = 1
+    acquisition: str = "ucb"
     beta: float = DEFAULT_BETA
+    backend: str = "native"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -272,6 +276,13 @@ class ThesisOptions:
         for name in ("max_effective_dim", "burn_in", "refit_every", "n_restarts"):
             as_positive_int(getattr(self, name), name)
         as_positive_int(self.n_passive, "n_passive", minimum=0)
+        for name, known in (("acquisition", BOUNDS), ("backend", BACKENDS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise UnknownNameError(
+                    f"{name} must be one of {sorted(known)}; received {value!r}. "
+                    f"{suggest(str(value), known)}"
+                )
         if not self.beta >= 0:
             raise InvalidInputError(f"beta must be at least 0; received {self.beta!r}.")
 

@@ -100,7 +100,9 @@ class GaussianProcess:
         """
         kernel = self.model.kernel
         terms = self._cross_terms(X)
-        cross = kernel.constant_variance + sum(term.cross for term in terms)
+        cross = np.full((len(X), len(self.X)), kernel.constant_variance)
+        for term in terms:
+            cross += term.cross
         weights = solve(self.L, np.asfortranarray(cross.T)).T
         explained = np.einsum("ij,ij->i", cross, weights)
         mean_gradient, variance_gradient = np.zeros_like(X), np.zeros_like(X)

@@ -50,7 +50,7 @@ def expected_gradient_outer_product(posterior: GaussianProcess, points: FloatArr
         crosses += steps @ to_inputs
     reduced = solve_lower(posterior.L, np.asfortranarray(crosses.reshape(len(crosses), -1)))
     reduced = reduced.reshape(-1, dim)
-    return gradients.T @ gradients / m + prior - reduced.T @ reduced / m
+    return np.asarray(gradients.T @ gradients / m + prior - reduced.T @ reduced / m)
 
 
 def metric_root(C: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
