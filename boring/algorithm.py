@@ -20,10 +20,9 @@ from numpy.typing import ArrayLike
 from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
 from boring.acquisition.maximizer import maximize_acquisition
-from boring.acquisition.ucb import DEFAULT_BETA
 from boring.embedding import RandomEmbedding
-from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.models.posterior import GaussianProcess
+from boring.exceptions import InvalidInputError
+from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import Portfolio, fit_portfolio
 from boring.result import InfoValue
@@ -31,9 +30,9 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.thesis import BACKENDS, BOUNDS, boring_step, burn_in_step
+from boring.thesis import ThesisOptions, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
-from boring.validation import as_positive_int, suggest
+from boring.validation import as_positive_int
 from boring.warping import half_rank_warp, log_warp
 
 if TYPE_CHECKING:
@@ -229,64 +228,6 @@ class BoringOptimizer(Optimizer):
         return self._models[1]
 
 
-@dataclass(frozen=True)
-class ThesisOptions:
-    """Options of the thesis preset.
-
-    Attributes
-    ----------
-    effective_dim : int, optional
-        d, where it is known; None lets Tripathy's BIC choose.
-    max_effective_dim : int, default 3
-        Largest d that is tried.
-    burn_in : int, default 50
-        Points of REMBO before the first subspace [thesis Alg. 3].
-    embedding_dim : int, optional
-        d of REMBO's embedding; default ``effective_dim``, else 2.
-    refit_every : int, default 10
-        Evaluations between two estimates of W; the thesis has 1 [chosen here, for time].
-    n_restarts : int, default 10
-        Random restarts of Tripathy's alternation [the author's code].
-    n_passive : int, default 1
-        q, number of one-dimensional passive terms [the author's code].
-    acquisition : {"ucb", "additive-ucb"}, default "ucb"
-        Mean plus beta times the exact sd, or times the sum of the components' sds.
-    beta : float, default 2
-        Weight of the standard deviation.
-    backend : {"native", "gpy"}, default "native"
-        Whose arithmetic the additive surrogate uses.
-    """
-
-    effective_dim: int | None = None
-    max_effective_dim: int = 3
-    burn_in: int = 50
-    embedding_dim: int | None = None
-    refit_every: int = 10
-    n_restarts: int = 10
-    n_passive: int = 1
-    acquisition: str = "ucb"
-    beta: float = DEFAULT_BETA
-    backend: str = "native"
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for name in ("effective_dim", "embedding_dim"):
-            if getattr(self, name) is not None:
-                as_positive_int(getattr(self, name), name)
-        for name in ("max_effective_dim", "burn_in", "refit_every", "n_restarts"):
-            as_positive_int(getattr(self, name), name)
-        as_positive_int(self.n_passive, "n_passive", minimum=0)
-        for name, known in (("acquisition", BOUNDS), ("backend", BACKENDS)):
-            value = getattr(self, name)
-            if value not in known:
-                raise UnknownNameError(
-                    f"{name} must be one of {sorted(known)}; received {value!r}. "
-                    f"{suggest(str(value), known)}"
-                )
-        if not self.beta >= 0:
-            raise InvalidInputError(f"beta must be at least 0; received {self.beta!r}.")
-
-
 class ThesisOptimizer(BoringOptimizer):
     """BORING as the thesis prints it, errata corrected; see `boring.thesis`.
 
@@ -320,22 +261,9 @@ class ThesisOptimizer(BoringOptimizer):
         return embedding.up(embedding.sample(n, rng))
 
     def _propose(self, context: ProposalContext) -> Proposal:
-        X, y = context.data.finite_X, context.data.finite_y
-        options = self.options
-        step = (
-            burn_in_step(self.embedding, X, y, options.beta, context.memory, context.rng)
-            if len(context.data) < options.burn_in
-            else boring_step(X, y, options, context.memory, context.rng)
-        )
-        return Proposal(step.x, step.memory, step.info)
-
-
-def _with_fantasies(posterior: GaussianProcess, pending: FloatArray) -> GaussianProcess:
-    """Condition on pending points as if each came out at its posterior mean."""
-    for x in pending:
-        mean, _ = posterior.predict(x[None, :])
-        posterior = posterior.append(x, float(mean[0]))
-    return posterior
+        if len(context.data) < self.options.burn_in:
+            return burn_in_step(self.embedding, self.options.beta, context)
+        return boring_step(self.options, context)
 
 
 def _improvement(posterior: GaussianProcess, pending: FloatArray) -> Acquisition:
@@ -347,7 +275,7 @@ def _improvement(posterior: GaussianProcess, pending: FloatArray) -> Acquisition
     incumbent = float(posterior.y.max())
     if posterior.noise_variance > NOISY:
         incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
-    return LogExpectedImprovement(_with_fantasies(posterior, pending), incumbent)
+    return LogExpectedImprovement(with_fantasies(posterior, pending), incumbent)
 
 
 def _mixture(portfolio: Portfolio, pending: FloatArray) -> Acquisition:

@@ -51,9 +51,7 @@ class ObjectiveModel:
         self._center = 0.0
         self._spread = 1.0
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None) -> Self:
         """Fit to points X (n, D), raw units, and finite values y (n,), caller's units.
 
         Parameters
@@ -67,9 +65,7 @@ class ObjectiveModel:
         values = as_values(y, len(points), "y")
         self._center, self._spread = float(values.mean()), float(values.std()) or 1.0
         standardised = (values - self._center) / self._spread
-        fit = self.model.fit_best(
-            points, standardised, self._starts, max_iterations=FIT_ITERATIONS
-        )
+        fit = self.model.fit_best(points, standardised, self._starts, max_iterations=FIT_ITERATIONS)
         self.posterior = self.model.condition(fit.theta, points, standardised)
         return self
 

@@ -19,29 +19,35 @@ preimage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
-from boring.acquisition.ucb import AdditiveUpperConfidenceBound, UpperConfidenceBound
+from boring.acquisition.maximizer import duplicates, maximize_acquisition
+from boring.acquisition.ucb import (
+    DEFAULT_BETA,
+    AdditiveUpperConfidenceBound,
+    UpperConfidenceBound,
+)
 from boring.embedding import RandomEmbedding, back_project
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import MATERN32, Ard
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess
+from boring.models.posterior import with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.portfolio import NOISE_PRIOR, VARIANCE_PRIOR, prior_mode, single_model
+from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.subspace.dimension import n_free_parameters
 from boring.subspace.passive import gram_schmidt_complement
 from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 from boring.typing import FloatArray
+from boring.validation import as_positive_int, suggest
 from boring.warping import standardize
 
 FIT_ITERATIONS = 60
+MAX_REDRAWS = 20
 BACKENDS = ("native", "gpy")
 BOUNDS = {"ucb": UpperConfidenceBound, "additive-ucb": AdditiveUpperConfidenceBound}
 # The ascent curve of Tripathy et al. by Cayley steps: as good as pymanopt's conjugate
@@ -49,57 +55,104 @@ BOUNDS = {"ucb": UpperConfidenceBound, "additive-ucb": AdditiveUpperConfidenceBo
 ALTERNATION = TripathyOptions(basis_method="cayley")
 
 
-@dataclass(frozen=True, eq=False)
-class ThesisStep:
-    """A proposal of the thesis preset with what led to it."""
+@dataclass(frozen=True)
+class ThesisOptions:
+    """Options of the thesis preset.
 
-    proposal: MaximizerResult | None
-    x: FloatArray
-    posterior: GaussianProcess
-    memory: dict[str, Any]
-    info: dict[str, InfoValue]
+    Attributes
+    ----------
+    effective_dim : int, optional
+        d, where it is known; None lets Tripathy's BIC choose.
+    max_effective_dim : int, default 3
+        Largest d that is tried.
+    burn_in : int, default 50
+        Points of REMBO before the first subspace [thesis Alg. 3].
+    embedding_dim : int, optional
+        d of REMBO's embedding; default ``effective_dim``, else 2.
+    refit_every : int, default 10
+        Evaluations between two estimates of W; the thesis has 1 [chosen here, for time].
+    n_restarts : int, default 10
+        Random restarts of Tripathy's alternation [the author's code].
+    n_passive : int, default 1
+        q, number of one-dimensional passive terms [the author's code].
+    acquisition : {"ucb", "additive-ucb"}, default "ucb"
+        Mean plus beta times the exact sd, or times the sum of the components' sds.
+    beta : float, default 2
+        Weight of the standard deviation.
+    backend : {"native", "gpy"}, default "native"
+        Whose arithmetic the additive surrogate uses.
+    """
+
+    effective_dim: int | None = None
+    max_effective_dim: int = 3
+    burn_in: int = 50
+    embedding_dim: int | None = None
+    refit_every: int = 10
+    n_restarts: int = 10
+    n_passive: int = 1
+    acquisition: str = "ucb"
+    beta: float = DEFAULT_BETA
+    backend: str = "native"
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in ("effective_dim", "embedding_dim"):
+            if getattr(self, name) is not None:
+                as_positive_int(getattr(self, name), name)
+        for name in ("max_effective_dim", "burn_in", "refit_every", "n_restarts"):
+            as_positive_int(getattr(self, name), name)
+        as_positive_int(self.n_passive, "n_passive", minimum=0)
+        for name, known in (("acquisition", BOUNDS), ("backend", BACKENDS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise UnknownNameError(
+                    f"{name} must be one of {sorted(known)}; received {value!r}. "
+                    f"{suggest(str(value), known)}"
+                )
+        if not self.beta >= 0:
+            raise InvalidInputError(f"beta must be at least 0; received {self.beta!r}.")
 
 
-def burn_in_step(
-    embedding: RandomEmbedding,
-    X: FloatArray,
-    y: FloatArray,
-    beta: float,
-    memory: Mapping[str, Any],
-    rng: np.random.Generator,
-) -> ThesisStep:
+def burn_in_step(embedding: RandomEmbedding, beta: float, context: ProposalContext) -> Proposal:
     """Propose the next burn-in point: GP-UCB over the low-dimensional box of REMBO.
 
     Parameters
     ----------
     embedding : RandomEmbedding
         A, shape (D, d).
-    X : ndarray, shape (n, D), scaled units
-    y : ndarray, shape (n,)
-        Larger is better.
     beta : float
-    memory : mapping
-        Passed on unchanged.
-    rng : numpy.random.Generator
+    context : ProposalContext
+
+    Notes
+    -----
+    Many z share one clipped x. Where the maximiser repeats a point that is already known,
+    the embedding's box is sampled until a new one turns up.
     """
+    X, y = context.data.finite_X, context.data.finite_y
     width = embedding.half_width
     U = np.clip(back_project(embedding, X)[0] / width, -1.0, 1.0)
+    waiting = np.clip(back_project(embedding, context.pending)[0] / width, -1.0, 1.0)
     values = standardize(y)
     model = single_model(
         Ard(embedding.effective_dim), dimension_scaled(embedding.effective_dim), MATERN32
     )
     fit = model.fit(U, values, prior_mode(model), max_iterations=FIT_ITERATIONS)
-    posterior = model.condition(fit.theta, U, values)
+    posterior = with_fantasies(model.condition(fit.theta, U, values), waiting)
     found = maximize_acquisition(
         UpperConfidenceBound(posterior, beta),
         embedding.effective_dim,
         incumbent=U[int(np.argmax(y))],
-        rng=rng,
-        avoid=U,
+        rng=context.rng,
+        avoid=np.vstack([U, waiting]),
     )
     x = embedding.up(found.x[None, :] * width)[0]
+    known = np.vstack([context.data.X, context.pending])
+    for _ in range(MAX_REDRAWS):
+        if not duplicates(x, known):
+            break
+        x = embedding.up(embedding.sample(1, context.rng))[0]
     info: dict[str, InfoValue] = {"phase": "burn-in", "acquisition": found.value}
-    return ThesisStep(found, x, posterior, dict(memory), info)
+    return Proposal(x, context.memory, info)
 
 
 def learn_basis(
@@ -122,10 +175,12 @@ def learn_basis(
     n_restarts : int
     rng : numpy.random.Generator
     """
+
+    def learn(d: int) -> TripathySubspace:
+        return tripathy_subspace(X, y, d, rng=rng, n_restarts=n_restarts, options=ALTERNATION)
+
     if effective_dim is not None:
-        return tripathy_subspace(
-            X, y, effective_dim, rng=rng, n_restarts=n_restarts, options=ALTERNATION
-        )
+        return learn(effective_dim)
     best, best_bic = None, np.inf
     for d in range(1, max_effective_dim + 1):
         candidate = learn(d)
@@ -165,55 +220,48 @@ def thesis_model(W: FloatArray, V: FloatArray, backend: str = "native") -> Gauss
     return GaussianProcessModel(kernel, NOISE_PRIOR)
 
 
-def boring_step(
-    X: FloatArray,
-    y: FloatArray,
-    options: Any,
-    memory: Mapping[str, Any],
-    rng: np.random.Generator,
-) -> ThesisStep:
+def boring_step(options: ThesisOptions, context: ProposalContext) -> Proposal:
     """Propose the next point after burn-in [thesis Alg. 3, second loop].
 
     Parameters
     ----------
-    X : ndarray, shape (n, D), scaled units
-    y : ndarray, shape (n,)
-        Larger is better.
     options : ThesisOptions
-    memory : mapping
-        Holds W, V and when they were learned.
-    rng : numpy.random.Generator
+    context : ProposalContext
+        Its memory holds W, V and when they were learned.
     """
+    X, y, memory = context.data.finite_X, context.data.finite_y, context.memory
     n, dim = X.shape
     values = standardize(y)
+    theta: FloatArray | None = None
     if "W" not in memory or n - int(memory["learned_at"]) >= options.refit_every:
-        max_dim = min(options.max_effective_dim, dim)
-        learned = learn_basis(X, values, options.effective_dim, max_dim, options.n_restarts, rng)
+        limit = min(options.max_effective_dim, dim)
+        learned = learn_basis(
+            X, values, options.effective_dim, limit, options.n_restarts, context.rng
+        )
         W, learned_at = learned.active_basis, n
         n_passive = min(options.n_passive, dim - W.shape[1])
-        V = gram_schmidt_complement(W, n_passive, rng)
-        theta = None
+        V = gram_schmidt_complement(W, n_passive, context.rng)
     else:
         W, V = np.array(memory["W"]), np.array(memory["V"]).reshape(dim, -1)
         learned_at = int(memory["learned_at"])
         theta = np.array(memory["theta"])
     model = thesis_model(W, V, options.backend)
-    starts = [prior_mode(model)] if theta is None else [theta]
-    fit = model.fit_best(X, values, starts, max_iterations=FIT_ITERATIONS)
+    start = prior_mode(model) if theta is None else theta
+    fit = model.fit(X, values, start, max_iterations=FIT_ITERATIONS)
     posterior = model.condition(fit.theta, X, values)
     found = maximize_acquisition(
-        BOUNDS[options.acquisition](posterior, options.beta),
+        BOUNDS[options.acquisition](with_fantasies(posterior, context.pending), options.beta),
         dim,
         incumbent=X[int(np.argmax(y))],
-        rng=rng,
+        rng=context.rng,
         basis=W,
-        avoid=X,
+        avoid=np.vstack([context.data.X, context.pending]),
     )
     info: dict[str, InfoValue] = {
         "phase": "boring",
         "acquisition": found.value,
         "effective_dim": int(W.shape[1]),
-        "log_likelihood": posterior.log_marginal_likelihood,
+        "log_posterior": -fit.value,
     }
     remembered = {
         "W": W.tolist(),
@@ -221,4 +269,4 @@ def boring_step(
         "learned_at": learned_at,
         "theta": fit.theta.tolist(),
     }
-    return ThesisStep(found, found.x, posterior, remembered, info)
+    return Proposal(found.x, remembered, info)

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from boring.exceptions import InvalidInputError
 from boring.kernels import MATERN52, AdditiveKernel, KernelTerm, ProjectedArd
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcess, GaussianProcessModel
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.api import estimate_active_subspace
@@ -46,6 +47,9 @@ SHOWN_LOADING = 0.2
 
 FIT_ITERATIONS = 80
 
+CHANCE_ANGLE = 81
+"""Median largest principal angle, degrees, of two random planes in ten dimensions (3000 pairs)."""
+
 
 def demo_experiment() -> Experiment:
     """Return the experiment that the demo runs."""
@@ -60,6 +64,7 @@ def surrogate_data(
     Parameters
     ----------
     experiment : Experiment
+        Its problem is to be minimised and has a true basis.
     seed : int
         Of the problem instance and of the points.
 
@@ -69,40 +74,58 @@ def surrogate_data(
         Learned coordinates of the unseen points, those with true coordinates |z_i| <= 1, where
         the inner function has its structure.
     real, mean : ndarray, shape (n,)
-        Real values and the GP's mean.
+        Real values, and the GP's mean mapped back to their units.
     angle : float
         Largest principal angle to the truth, degrees.
+
+    Notes
+    -----
+    Outside |z_i| <= 1 the Camelback climbs to hundreds, which would leave nothing of its six
+    humps in standardised values. W and the GP are therefore learned on
+    t = log(1 + (y - min y) / median gap), as in the optimisation loop.
     """
     problem = experiment.problem(seed)
+    truth = problem.true_basis
+    if truth is None:
+        raise InvalidInputError(f"{problem.name} has no true subspace to compare with.")
     rng = keyed_generator(seed, "surrogate picture")
     X = problem.space.sample(N_TRAINING, rng)
-    y = np.asarray(problem(X))
-    scaled = problem.space.scale(X)
+    scaled, y = problem.space.scale(X), np.asarray(problem(X))
+    lowest = float(y.min())
+    gap = float(np.median(y)) - lowest
+    warped = np.log1p((y - lowest) / gap)
     with single_blas_thread():
-        estimate = estimate_active_subspace(scaled, y, problem.effective_dim, rng=rng)
-        W = np.asarray(estimate.active_basis)
-        d = W.shape[1]
-        term = KernelTerm(
-            MATERN52,
-            ProjectedArd(W),
-            "active",
-            variance_prior=Gaussian(0.0, 1.5),
-            map_prior=dimension_scaled(d),
+        W = np.asarray(
+            estimate_active_subspace(scaled, warped, problem.effective_dim, rng=rng).active_basis
         )
-        model = GaussianProcessModel(AdditiveKernel([term], constant_variance=1.0))
-        center, spread = float(y.mean()), float(y.std())
-        start = np.concatenate([[0.0], np.log(np.full(d, 0.7 * np.sqrt(d))), [-7.0]])
-        values = (y - center) / spread
-        fit = model.fit(scaled, values, start, max_iterations=FIT_ITERATIONS)
-        posterior = model.condition(fit.theta, scaled, values)
+        posterior, center, spread = _gp_on_projection(scaled, warped, W)
         unseen = problem.space.sample(4 * N_UNSEEN, rng)
-        truth = problem.true_basis
-        assert truth is not None  # the demo's problem has one
         inside = np.all(np.abs(problem.space.scale(unseen) @ truth) <= 1.0, axis=1)
         unseen = unseen[inside][:N_UNSEEN]
         mean = center + spread * posterior.predict(problem.space.scale(unseen))[0]
+    back = lowest + gap * np.expm1(mean)
     Z = problem.space.scale(unseen) @ W
-    return Z, np.asarray(problem(unseen)), mean, largest_angle_degrees(W, truth)
+    return Z, np.asarray(problem(unseen)), back, largest_angle_degrees(W, truth)
+
+
+def _gp_on_projection(
+    X: FloatArray, y: FloatArray, W: FloatArray
+) -> tuple[GaussianProcess, float, float]:
+    """Return a GP of the standardised values on X W, and the mean and sd taken out of them."""
+    d = W.shape[1]
+    term = KernelTerm(
+        MATERN52,
+        ProjectedArd(W),
+        "active",
+        variance_prior=Gaussian(0.0, 1.5),
+        map_prior=dimension_scaled(d),
+    )
+    model = GaussianProcessModel(AdditiveKernel([term], constant_variance=1.0))
+    center, spread = float(y.mean()), float(y.std())
+    start = np.concatenate([[0.0], np.log(np.full(d, 0.7 * np.sqrt(d))), [-7.0]])
+    values = (y - center) / spread
+    fit = model.fit(X, values, start, max_iterations=FIT_ITERATIONS)
+    return model.condition(fit.theta, X, values), center, spread
 
 
 def surrogate_figure(experiment: Experiment, seed: int, path: str | os.PathLike[str]) -> Path:
@@ -155,8 +178,8 @@ def describe_subspace(record: RunRecord) -> list[str]:
         )
     if record.largest_angle_degrees is not None:
         lines.append(
-            f"The truth, which it was never told, is {record.largest_angle_degrees:.1f}° away "
-            "(largest principal angle; two random planes would be some 80° apart)."
+            f"The true subspace, which it was never told, is {record.largest_angle_degrees:.1f}° "
+            "away (largest principal angle)."
         )
     return lines
 
@@ -181,6 +204,7 @@ def _told_in_words(records: Sequence[RunRecord], chosen: RunRecord | None) -> li
             f"optimum {chosen.optimum:.6f}."
         )
         lines.extend(describe_subspace(chosen))
+        lines.append(f"(Two random planes in ten dimensions are about {CHANCE_ANGLE}° apart.)")
     return lines
 
 

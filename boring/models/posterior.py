@@ -211,3 +211,18 @@ class GaussianProcess:
         mean, variance = self.predict(X)
         total = variance + self.noise_variance
         return -0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI)
+
+
+def with_fantasies(posterior: GaussianProcess, pending: FloatArray) -> GaussianProcess:
+    """Condition on pending points as if each came out at its posterior mean.
+
+    Parameters
+    ----------
+    posterior : GaussianProcess
+    pending : ndarray, shape (m, D)
+        Oldest first; none leaves the posterior as it is.
+    """
+    for x in pending:
+        mean, _ = posterior.predict(x[None, :])
+        posterior = posterior.append(x, float(mean[0]))
+    return posterior

@@ -18,7 +18,7 @@ Inputs are scaled to [-1, 1]^D and values standardised throughout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -140,9 +140,7 @@ def thin_model(dim: int, rank: int, settings: FactorSettings) -> GaussianProcess
     return factor_model(dim, rank, settings, thin_prior(rank))
 
 
-def _as_fit(
-    model: GaussianProcessModel, outcome: FitResult, factor: FloatArray
-) -> FactorFit:
+def _as_fit(model: GaussianProcessModel, outcome: FitResult, factor: FloatArray) -> FactorFit:
     penalty, _ = model.penalty(outcome.theta)
     return FactorFit(
         factor,
@@ -218,9 +216,7 @@ def truncate(
     frame = U[:, :rank]
     kept = np.maximum(singular[:rank], 1e-3 * max(float(singular[0]), 1e-3))
     found = FactorFit(frame * kept, fit.variance, fit.noise, np.inf, np.inf)
-    candidates = [
-        fit_thin(X, y, start, settings) for start in (found, smooth_start(frame))
-    ]
+    candidates = [fit_thin(X, y, start, settings) for start in (found, smooth_start(frame))]
     return min(candidates, key=lambda candidate: candidate.value)
 
 
@@ -294,14 +290,23 @@ def fit_axes(X: FloatArray, y: FloatArray, settings: FactorSettings) -> FactorFi
 def truncate_axes(
     X: FloatArray, y: FloatArray, fit: FactorFit, rank: int, settings: FactorSettings
 ) -> FactorFit:
-    """Keep the ``rank`` shortest lengthscales of a diagonal fit and refit those alone.
+    """Keep the ``rank`` shortest lengthscales of a factor on axes and refit those alone.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D)
+    y : ndarray, shape (n,)
+    fit : FactorFit
+        At most one non-zero entry in each row and column.
+    rank : int
+    settings : FactorSettings
 
     Returns
     -------
     FactorFit
         Factor (D, rank), one non-zero entry in each column, largest first.
     """
-    scales = np.diag(fit.factor)
+    scales = np.linalg.norm(fit.factor, axis=1)
     kept = np.argsort(-scales, kind="stable")[:rank]
     center = -float(np.log(THIN_SCALE_CENTER))
     thin, log_lengthscales = _fit_ard(
@@ -310,7 +315,7 @@ def truncate_axes(
     order = np.argsort(log_lengthscales, kind="stable")
     factor = np.zeros((X.shape[1], rank))
     factor[kept[order], np.arange(rank)] = np.exp(-log_lengthscales[order])
-    return FactorFit(factor, thin.variance, thin.noise, thin.value, thin.nll)
+    return replace(thin, factor=factor)
 
 
 def _fit_ard(
