@@ -101,8 +101,11 @@ def test_basis_gradient_is_the_published_double_sum(data: tuple[np.ndarray, np.n
     expected = np.zeros_like(W)
     for i in range(N):
         for j in range(N):
-            dk = -3 * signal * np.exp(-np.sqrt(3) * r[i, j]) * np.outer(
-                X[i] - X[j], (Z[i] - Z[j]) / lengthscales**2
+            dk = (
+                -3
+                * signal
+                * np.exp(-np.sqrt(3) * r[i, j])
+                * np.outer(X[i] - X[j], (Z[i] - Z[j]) / lengthscales**2)
             )
             expected += G[i, j] * dk
     np.testing.assert_allclose(result.basis_gradient, expected, rtol=1e-9)
@@ -156,9 +159,7 @@ def test_isotropic_likelihood_is_invariant_to_rotations_of_the_frame(
     assert first.value == pytest.approx(second.value, abs=1e-9)
     np.testing.assert_allclose(second.basis_gradient, first.basis_gradient @ rotation, atol=1e-8)
     # unequal lengthscales break the symmetry
-    assert abs(
-        likelihood.value(W, PARAMETERS) - likelihood.value(W @ rotation, PARAMETERS)
-    ) > 1e-3
+    assert abs(likelihood.value(W, PARAMETERS) - likelihood.value(W @ rotation, PARAMETERS)) > 1e-3
 
 
 def test_signed_permutation_of_columns_with_their_lengthscales_changes_nothing(
@@ -186,9 +187,7 @@ def test_equals_the_free_factor_of_the_native_engine(
         AdditiveKernel((KernelTerm(profile, Free(DIM, EFFECTIVE_DIM), "active"),))
     )
     factor = W * np.exp(-PARAMETERS.log_lengthscales)
-    theta = np.concatenate(
-        [[PARAMETERS.log_signal], factor.ravel(), [PARAMETERS.log_noise]]
-    )
+    theta = np.concatenate([[PARAMETERS.log_signal], factor.ravel(), [PARAMETERS.log_noise]])
     value, gradient = model.negative_log_likelihood(theta, *data)
     result = StiefelLikelihood(*data, profile).evaluate(W, PARAMETERS)
     assert -value == pytest.approx(result.value, abs=1e-8)

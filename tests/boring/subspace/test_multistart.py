@@ -184,8 +184,13 @@ def test_a_finished_start_takes_no_round() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"window": 2}, {"concurrent": 0}, {"optimism": 0.0}, {"time_budget": 0.0},
-     {"cpu_budget": -1.0}],
+    [
+        {"window": 2},
+        {"concurrent": 0},
+        {"optimism": 0.0},
+        {"time_budget": 0.0},
+        {"cpu_budget": -1.0},
+    ],
 )
 def test_bad_arguments(options: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError, match=next(iter(options))):

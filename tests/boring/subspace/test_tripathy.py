@@ -43,7 +43,11 @@ def sample(
 def camelback_fit(method: BasisMethod) -> tuple[TripathySubspace, np.ndarray, np.ndarray]:
     X, y, _ = sample(camelback, 2, 60, 0)
     result = tripathy_subspace(
-        X, y, 2, rng=np.random.default_rng(0), n_restarts=2,
+        X,
+        y,
+        2,
+        rng=np.random.default_rng(0),
+        n_restarts=2,
         options=TripathyOptions(basis_method=method),
     )
     return result, X, y
@@ -54,8 +58,9 @@ def test_recovers_the_parabola_one_in_five() -> None:
     hits = 0
     for seed in range(5):
         X, y, basis = sample(parabola, 1, 40, seed, noise=0.05)
-        result = tripathy_subspace(X, y, 1, rng=np.random.default_rng(seed), n_restarts=4,
-                                   options=FAST)
+        result = tripathy_subspace(
+            X, y, 1, rng=np.random.default_rng(seed), n_restarts=4, options=FAST
+        )
         hits += largest_angle(result.active_basis, basis) < TEN_DEGREES
     assert hits == 5
 
@@ -65,8 +70,9 @@ def test_recovers_the_camelback_two_in_five() -> None:
     hits = 0
     for seed in range(5):
         X, y, basis = sample(camelback, 2, 100, seed)
-        result = tripathy_subspace(X, y, 2, rng=np.random.default_rng(seed), n_restarts=4,
-                                   options=FAST)
+        result = tripathy_subspace(
+            X, y, 2, rng=np.random.default_rng(seed), n_restarts=4, options=FAST
+        )
         hits += largest_angle(result.active_basis, basis) < TEN_DEGREES
     assert hits >= 4
 
@@ -171,8 +177,9 @@ def test_initial_basis_is_the_first_restart() -> None:
 def test_dropping_saves_rounds_and_keeps_the_winner() -> None:
     X, y, _ = sample(camelback, 2, 50, 2)
     kept, dropped = (
-        tripathy_subspace(X, y, 2, rng=np.random.default_rng(1), n_restarts=8, options=FAST,
-                          drop_hopeless=drop)
+        tripathy_subspace(
+            X, y, 2, rng=np.random.default_rng(1), n_restarts=8, options=FAST, drop_hopeless=drop
+        )
         for drop in (False, True)
     )
     assert not any(history.dropped for history in kept.history)
@@ -193,7 +200,12 @@ def test_a_cpu_budget_ends_the_search() -> None:
 def test_published_settings_run() -> None:
     X, y, _ = sample(parabola, 1, 25, 0)
     result = tripathy_subspace(
-        X, y, 1, rng=np.random.default_rng(0), n_restarts=2, profile="matern32",
+        X,
+        y,
+        1,
+        rng=np.random.default_rng(0),
+        n_restarts=2,
+        profile="matern32",
         options=replace(TripathyOptions.published(), max_rounds=20),
     )
     assert is_orthonormal(result.active_basis)
@@ -234,8 +246,13 @@ def test_bad_input() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"noise_floor": 3.0}, {"noise_floor": -1.0}, {"tolerance": float("nan")},
-     {"basis_steps": 0}, {"basis_method": "newton"}],
+    [
+        {"noise_floor": 3.0},
+        {"noise_floor": -1.0},
+        {"tolerance": float("nan")},
+        {"basis_steps": 0},
+        {"basis_method": "newton"},
+    ],
 )
 def test_bad_options(options: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError, match=next(iter(options))):

@@ -1,0 +1,103 @@
+"""The portfolio: scores, choice of who steers, memory that carries over."""
+
+import json
+
+import numpy as np
+import pytest
+
+from boring.models.posterior import LOG_TWO_PI
+from boring.portfolio import (
+    MEMBER_NAMES,
+    MIN_WEIGHT,
+    SCORE_DECAY,
+    SCORE_FLOOR,
+    Member,
+    Portfolio,
+    decayed,
+    fit_iso,
+    fit_portfolio,
+    gradient_metric,
+    iso_model,
+    one_step_ahead,
+    prior_mode,
+)
+from boring.subspace.stiefel import largest_angle, random_frame
+
+
+def _ridge(n: int, dim: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    W = random_frame(dim, 1, rng)
+    X = rng.uniform(-1, 1, (n, dim))
+    y = np.sin(3 * X @ W[:, 0])
+    return X, (y - y.mean()) / y.std(), W
+
+
+def test_scores_are_log_densities_of_what_came_next() -> None:
+    X, y, _ = _ridge(12, 3)
+    model = iso_model(3)
+    theta = prior_mode(model)
+    scores = one_step_ahead(model, theta, X, y, 9)
+    for k, score in enumerate(scores, start=9):
+        mean, variance = model.condition(theta, X[:k], y[:k]).predict(X[[k]])
+        total = variance[0] + np.exp(theta[-1])
+        exact = -0.5 * ((y[k] - mean[0]) ** 2 / total + np.log(total) + LOG_TWO_PI)
+        assert score == pytest.approx(max(exact, SCORE_FLOOR), abs=1e-9)
+
+
+def test_a_shock_is_clipped() -> None:
+    X, y, _ = _ridge(12, 3)
+    y[-1] = 1e6
+    model = iso_model(3)
+    assert one_step_ahead(model, prior_mode(model), X, y, 11)[0] == SCORE_FLOOR
+
+
+def test_decay_folds_oldest_first() -> None:
+    expected = ((1.0 * SCORE_DECAY + 2.0) * SCORE_DECAY) + 3.0
+    assert decayed(1.0, np.array([2.0, 3.0])) == pytest.approx(expected)
+
+
+def _with_scores(*scores: float) -> Portfolio:
+    X, y, _ = _ridge(6, 2)
+    posterior = fit_iso(X, y)
+    members = tuple(Member(n, posterior, s) for n, s in zip(MEMBER_NAMES, scores, strict=True))
+    return Portfolio(members, np.eye(2), {})
+
+
+def test_who_steers() -> None:
+    assert [m.name for m in _with_scores(0, 0, 0, 0).speakers()] == ["iso", "ard"]
+    assert [m.name for m in _with_scores(0, 50, 0, 0).speakers()] == ["ard"]
+    assert [m.name for m in _with_scores(0, 5, -9, 5.5).speakers()] == ["mixed", "ard"]
+    weights = _with_scores(0, 5, 0, 5.5).weights
+    assert weights.sum() == pytest.approx(1)
+    assert weights[1] > MIN_WEIGHT
+
+
+def test_memory_is_json_and_the_same_step_twice_is_the_same() -> None:
+    X, y, _ = _ridge(20, 4)
+    first = fit_portfolio(X[:15], y[:15], 1, {}, 7)
+    memory = json.loads(json.dumps(first.memory))
+    one = fit_portfolio(X, y, 1, memory, 7)
+    two = fit_portfolio(X, y, 1, json.loads(json.dumps(first.memory)), 7)
+    assert one.memory == two.memory
+    assert one.memory["n"] == 20
+    assert all(np.isfinite(member.score) for member in one.members)
+    assert any(member.score != 0 for member in one.members)
+
+
+def test_axis_aligned_data_favour_ard() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (45, 6))
+    y = np.sin(4 * X[:, 2]) + X[:, 4] ** 2
+    y = (y - y.mean()) / y.std()
+    memory: dict = {}
+    for n in range(20, 46, 5):
+        portfolio = fit_portfolio(X[:n], y[:n], 2, memory, 3)
+        memory = portfolio.memory
+    scores = {member.name: member.score for member in portfolio.members}
+    assert scores["ard"] == max(scores.values())
+
+
+def test_gradient_metric_sees_the_ridge() -> None:
+    X, y, W = _ridge(60, 5)
+    _, directions = gradient_metric(fit_iso(X, y), 0)
+    assert np.rad2deg(largest_angle(directions[:, :1], W)) < 10

@@ -1,0 +1,65 @@
+"""The subspace's surrogate and its gate."""
+
+import json
+
+import numpy as np
+import pytest
+
+from boring.subspace.stiefel import largest_angle, random_frame
+from boring.subspace_turn import factor_start, keep_score, subspace_model, take_turn, update_gate
+from boring.warping import standardize
+
+
+def _data(n: int, dim: int, seed: int, d: int = 1):
+    rng = np.random.default_rng(seed)
+    W = random_frame(dim, d, rng)
+    X = rng.uniform(-1, 1, (n, dim))
+    z = X @ W
+    return X, standardize(np.sin(3 * z[:, 0]) + (z[:, -1] ** 2 if d > 1 else 0)), W
+
+
+def test_a_turn_finds_the_direction_and_opens_the_gate() -> None:
+    X, y, W = _data(60, 6, seed=0)
+    memory: dict = {}
+    for n in range(20, 61, 4):
+        member = take_turn(X[:n], y[:n], None, 3, memory, np.random.default_rng(n))
+        memory = json.loads(json.dumps(member.memory))
+    assert member.gate > 5
+    assert np.rad2deg(largest_angle(member.basis, W)) < 3
+    assert memory["effective_dim"] == 1
+
+
+def test_noise_keeps_the_gate_shut() -> None:
+    shut = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.uniform(-1, 1, (40, 8)), rng.standard_normal(40)
+        memory: dict = {}
+        for n in range(15, 41, 5):
+            member = take_turn(X[:n], standardize(y[:n]), 2, 2, memory, rng)
+            memory = member.memory
+        shut += member.gate <= 0
+    assert shut >= 4
+
+
+def test_scoring_alone_keeps_parameters_and_moves_the_gate() -> None:
+    X, y, _ = _data(30, 5, seed=2)
+    member = take_turn(X[:20], y[:20], 1, 1, {}, np.random.default_rng(0))
+    assert member.gate == 0
+    kept = keep_score(X[:25], y[:25], member.memory)
+    assert kept.posterior is None
+    assert kept.memory["theta"] == member.memory["theta"]
+    assert kept.memory["n"] == 25
+    assert kept.gate == pytest.approx(update_gate(X[:25], y[:25], member.memory))
+    again = keep_score(X[:25], y[:25], kept.memory)
+    assert again.gate == kept.gate, "nothing new, nothing to score"
+    assert keep_score(X, y, {}).memory == {}
+
+
+def test_factor_start_round_trip() -> None:
+    M = np.arange(6.0).reshape(3, 2)
+    theta = factor_start(M)
+    model = subspace_model(3, 2)
+    assert len(theta) == model.n_parameters
+    term, _, parameters = model.kernel.split(theta)[0]
+    np.testing.assert_array_equal(term.feature_map.factor(parameters), M)
