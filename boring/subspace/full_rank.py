@@ -66,7 +66,7 @@ RESET_FLOOR = 0.1
 RESET_DECAY = 0.7
 # Hops that are made while no two searches have ended within this angle. A full fit whose
 # top directions lie as near the best truncation is not truncated again.
-N_HOPS = 2
+N_HOPS = 3
 AGREEMENT_ANGLE = float(np.deg2rad(4.0))
 # Below this many points per free parameter evidence misleads, and hops find only worse
 # subspaces with better evidence.
@@ -100,7 +100,7 @@ class SearchSettings:
     fits : FactorSettings
     n_rounds : int, default 3
         Full fits in the first chain.
-    n_hops : int, default 2
+    n_hops : int, default 3
         Most hops; made only while truncations disagree.
     quadratic_start : bool, default True
     axes : bool, default True

@@ -1,0 +1,68 @@
+"""A subspace estimate in words and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from boring.subspace.estimate import SubspaceEstimate
+
+
+def summarize(estimate: SubspaceEstimate, names: Sequence[str] | None = None, top: int = 10) -> str:
+    """Return the account of an estimate as text.
+
+    Parameters
+    ----------
+    estimate : SubspaceEstimate
+    names : sequence of str, optional
+        Of the D parameters.
+    top : int, default 10
+        Parameters listed, most important first.
+    """
+    dim, rank = estimate.active_basis.shape
+    labels = list(names) if names is not None else [f"x{i}" for i in range(dim)]
+    where = "on coordinate axes" if estimate.axis_aligned else "rotated"
+    shown = ", ".join(f"{value:.3g}" for value in estimate.singular_values[: rank + 3])
+    lengths = ", ".join(f"{value:.3g}" for value in estimate.lengthscales)
+    lines = [
+        f"Active subspace: {rank} of {dim} dimensions, {where} "
+        f"({estimate.method}, {estimate.profile})",
+        _trust_line(estimate),
+        f"lengthscales {lengths}; signal variance {estimate.signal_variance:.3g}, noise "
+        f"variance {estimate.noise_variance:.3g}",
+        f"leading singular values of the metric's factor: {shown}",
+        f"log posterior {estimate.log_posterior:.2f}; Riemannian gradient "
+        f"{estimate.gradient_norm:.2g}",
+    ]
+    if estimate.angle_to_previous is not None:
+        lines.append(
+            f"largest angle to the previous basis {np.degrees(estimate.angle_to_previous):.1f}°"
+        )
+    if estimate.dimension_table:
+        lines.append("d    BIC      kind")
+        lines += [
+            f"{row.effective_dim:<3d}{row.bic:9.1f}  {'axes' if row.axis_aligned else 'rotated'}"
+            for row in estimate.dimension_table
+        ]
+    lines.append("importance of parameters (90 % interval)")
+    order = np.argsort(-estimate.importance, kind="stable")[:top]
+    for index in order:
+        low, high = estimate.importance_interval[index]
+        interval = "" if np.isnan(low) else f"  [{low:.3f}, {high:.3f}]"
+        lines.append(f"  {labels[index]:<12} {estimate.importance[index]:.3f}{interval}")
+    return "\n".join(lines)
+
+
+def _trust_line(estimate: SubspaceEstimate) -> str:
+    if not estimate.trust:
+        return "not checked by cross-validation"
+    verdict = "trusted" if estimate.trusted else "NOT trusted"
+    return (
+        f"{verdict}: held-out squared error {estimate.trust['error']:.3g} var(y), without a "
+        f"subspace {estimate.trust['isotropic_error']:.3g}; folds found "
+        f"{estimate.trust['overlap']:.0%} of it again; variance inflated "
+        f"{estimate.trust['inflation']:.3g} times"
+    )
