@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boring.kernels.additive import cross_squared_distances
+from boring.kernels.additive import KernelTerm, cross_squared_distances
 from boring.kernels.maps import FeatureMap
 from boring.models.linalg import append_row, log_determinant, solve, solve_lower
 from boring.typing import FloatArray
@@ -64,6 +64,11 @@ class GaussianProcess:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", solve(self.L, self.y))
+
+    @property
+    def terms(self) -> list[tuple[KernelTerm, float, FloatArray]]:
+        """The kernel's terms with their variances and the parameters of their maps."""
+        return self.model.kernel.split(self.theta)
 
     @property
     def noise_variance(self) -> float:
@@ -162,7 +167,7 @@ class GaussianProcess:
     def _cross_terms(self, X: FloatArray) -> list[_CrossTerm]:
         """Return each term's kernel between X and the data, ready for gradients."""
         terms = []
-        for term, variance, parameters in self.model.kernel.split(self.theta):
+        for term, variance, parameters in self.terms:
             feature_map = term.feature_map
             left = feature_map.features(feature_map.inputs(X), parameters)
             right = feature_map.features(feature_map.inputs(self.X), parameters)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from boring.kernels.additive import cross_squared_distances
-from boring.models.linalg import solve_lower
+from boring.models.linalg import inverse
 from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
 
@@ -33,24 +33,52 @@ def expected_gradient_outer_product(posterior: GaussianProcess, points: FloatArr
         Symmetric positive semi-definite, units of (y per scaled input) squared.
     """
     _, _, gradients, _ = posterior.predict_with_gradient(points)
-    m, dim = points.shape
-    prior = np.zeros((dim, dim))
-    crosses = np.zeros((len(posterior.X), m, dim))
-    for term, variance, parameters in posterior.model.kernel.split(posterior.theta):
+    precision = inverse(posterior.L)
+    terms = [_SlopeTerm(posterior, index, points) for index in range(len(posterior.terms))]
+    C = gradients.T @ gradients / len(points)
+    for one in terms:
+        C += one.prior_covariance
+        for other in terms:
+            C -= one.explained(other, precision) / len(points)
+    return np.asarray(0.5 * (C + C.T))
+
+
+class _SlopeTerm:
+    """One kernel term's share of the covariance between gradients and data.
+
+    With features Z of the data, z_i of point i, slopes s_i (n,) and x = features times T,
+    the covariance of the gradient at point i with the data is (Z - 1 z_i')' diag(s_i)
+    times T. Summed over points, products with A^-1 need n x n matrices only.
+    """
+
+    def __init__(self, posterior: GaussianProcess, index: int, points: FloatArray) -> None:
+        term, variance, parameters = posterior.terms[index]
         feature_map = term.feature_map
-        left = feature_map.features(feature_map.inputs(points), parameters)
-        right = feature_map.features(feature_map.inputs(posterior.X), parameters)
-        rank = left.shape[1]
-        to_inputs = feature_map.input_gradient(np.eye(rank), parameters)
-        slope = variance * term.profile.value_and_slope(cross_squared_distances(right, left))[1]
-        peak = variance * float(term.profile.value_and_slope(np.zeros(1))[1][0])
-        prior += peak * to_inputs.T @ to_inputs
-        # d k(x_j, point_i) / d point_i = slope_ji (z_j - z_i), then back to the inputs
-        steps = slope[:, :, None] * (right[:, None, :] - left[None, :, :])
-        crosses += steps @ to_inputs
-    reduced = solve_lower(posterior.L, np.asfortranarray(crosses.reshape(len(crosses), -1)))
-    reduced = reduced.reshape(-1, dim)
-    return np.asarray(gradients.T @ gradients / m + prior - reduced.T @ reduced / m)
+        self.here = feature_map.features(feature_map.inputs(points), parameters)
+        self.data = feature_map.features(feature_map.inputs(posterior.X), parameters)
+        self.back = feature_map.input_gradient(np.eye(self.here.shape[1]), parameters)
+        squared = cross_squared_distances(self.here, self.data)
+        self.slopes = variance * term.profile.value_and_slope(squared)[1]
+        self.peak = variance * float(term.profile.value_and_slope(np.zeros(1))[1][0])
+
+    @property
+    def prior_covariance(self) -> FloatArray:
+        """Prior covariance of this term's gradient, shape (D, D)."""
+        return np.asarray(self.peak * self.back.T @ self.back)
+
+    def explained(self, other: _SlopeTerm, precision: FloatArray) -> FloatArray:
+        """Return the sum over points of cov(g_i, y) A^-1 cov(y, g_i'), shape (D, D)."""
+        weighted = precision * (self.slopes.T @ other.slopes)
+        mine = self.slopes * (other.slopes @ precision)  # (m, n): S_i 1, data side of self
+        theirs = other.slopes * (self.slopes @ precision)
+        totals = mine.sum(axis=1)
+        inner = (
+            self.data.T @ weighted @ other.data
+            - (mine @ self.data).T @ other.here
+            - self.here.T @ (theirs @ other.data)
+            + (self.here * totals[:, None]).T @ other.here
+        )
+        return np.asarray(self.back.T @ inner @ other.back)
 
 
 def metric_root(C: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
