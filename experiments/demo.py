@@ -16,10 +16,11 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.kernels import MATERN52, AdditiveKernel, KernelTerm, ProjectedArd
-from boring.models.gp import GaussianProcess, GaussianProcessModel
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.api import estimate_active_subspace
+from boring.subspace.estimate import estimate_active_subspace
 from boring.typing import FloatArray
 
 from .config import Experiment, get_experiment
@@ -162,13 +163,13 @@ def describe_subspace(record: RunRecord) -> list[str]:
     for column in range(W.shape[1]):
         order = np.argsort(-np.abs(W[:, column]))
         terms = [
-            f"{W[index, column]:+.2f} x{index + 1}"
+            f"{W[index, column]:+.2f} x{index}"
             for index in order
             if abs(W[index, column]) >= SHOWN_LOADING
         ]
         lines.append(f"  z{column + 1} = {' '.join(terms)} + smaller terms")
     order = np.argsort(-np.asarray(record.importance))
-    knobs = [f"x{index + 1} ({record.importance[index]:.0%})" for index in order[:4]]
+    knobs = [f"x{index} ({record.importance[index]:.0%})" for index in order[:4]]
     lines.append(f"The parameters that matter most: {', '.join(knobs)}.")
     if record.trusted is not None:
         lines.append(
@@ -234,7 +235,8 @@ def run_demo(
     start = time.perf_counter()
     print(
         f"The six-hump Camelback, a function of two variables, hidden in ten inputs by a random\n"
-        f"rotation. {len(experiment.methods)} methods, {experiment.budget} evaluations each, "
+        f"rotation. BORING and REMBO are told that two directions matter, not which.\n"
+        f"{len(experiment.methods)} methods, {experiment.budget} evaluations each, "
         f"{n_seeds} paired seeds, {jobs} processes: about two minutes.\n",
         flush=True,
     )

@@ -199,7 +199,7 @@ def plot_subspace(
     truth : array_like, shape (D, d')
         True active basis.
     names : sequence of str, optional
-        Of the D parameters; x1, x2, ... by default.
+        Of the D parameters; x0, x1, ... by default.
     figure : matplotlib.figure.Figure, optional
         Where to draw; a new one by default.
     title : str, optional
@@ -218,7 +218,7 @@ def plot_subspace(
     aligned = procrustes_align(learned, truth)
     W, T = np.asarray(learned, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     dim, columns = T.shape
-    labels = [f"x{index + 1}" for index in range(dim)] if names is None else list(names)
+    labels = [f"x{index}" for index in range(dim)] if names is None else list(names)
     if len(labels) != dim:
         raise InvalidInputError(f"names must hold {dim} entries; received {len(labels)}.")
     shown = np.arange(dim)
