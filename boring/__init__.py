@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .result import OptimizationResult as OptimizationResult
     from .result import OptimizerState as OptimizerState
     from .space import Box as Box
-    from .subspace.api import estimate_active_subspace as estimate_active_subspace
     from .subspace.estimate import SubspaceEstimate as SubspaceEstimate
+    from .subspace.estimate import estimate_active_subspace as estimate_active_subspace
 
 __version__ = "0.1.0"
 
@@ -51,7 +51,7 @@ _HOMES = {
     "Proposal": "proposal",
     "ProposalContext": "proposal",
     "SubspaceEstimate": "subspace.estimate",
-    "estimate_active_subspace": "subspace.api",
+    "estimate_active_subspace": "subspace.estimate",
     "get_optimizer": "registry",
     "maximize": "api",
     "minimize": "api",

@@ -7,12 +7,14 @@ that one was polished while the run made the very points that tell directions ap
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from boring.exceptions import SubspaceWarning
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.full_rank import CLUSTERED_NOISE_FLOOR
 from boring.subspace_turn import TRUSTED_GATE
@@ -56,15 +58,18 @@ def account_of_subspace(
         theta = np.array(memory["theta"])
         starts.append(theta[1 : 1 + dim * rank].reshape(dim, rank))
         effective_dim = effective_dim or rank
-    estimate = estimate_active_subspace(
-        X,
-        log_warp(y),
-        effective_dim,
-        rng=rng,
-        max_effective_dim=max_effective_dim,
-        noise_floor=CLUSTERED_NOISE_FLOOR,
-        starts=starts,
-    )
+    with warnings.catch_warnings():
+        # In the middle of a run an unsupported subspace is no surprise: `trusted` says it.
+        warnings.simplefilter("ignore", SubspaceWarning)
+        estimate = estimate_active_subspace(
+            X,
+            log_warp(y),
+            effective_dim,
+            rng=rng,
+            max_effective_dim=max_effective_dim,
+            noise_floor=CLUSTERED_NOISE_FLOOR,
+            starts=starts,
+        )
     if not memory:
         return estimate
     gate = float(memory["gate"])

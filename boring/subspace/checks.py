@@ -15,9 +15,13 @@ from boring.validation import as_points, as_positive_int, as_values
 
 MIN_POINTS = 3
 # A singular value of centred X below this share of the one before it, in the first half of
-# the spectrum, is a cliff [chosen here: one clipped Gaussian embedding d = 2 in D = 10 gives
-# .2 to .35 after the second, uniform points .8 and more].
-CLIFF_RATIO = 0.45
+# the spectrum, is a cliff, if there are enough points to tell [chosen here: one clipped
+# Gaussian embedding of two dimensions gives .14 to .34 after the second; uniform points .58
+# and more, points that cluster around an optimum .45 and more, five embeddings .5 and more
+# where there are more points than dimensions].
+CLIFF_RATIO = 0.4
+CLIFF_POINTS_PER_DIMENSION = 1.5
+CLIFF_MIN_DIM = 4
 # Scaled inputs may leave [-1, 1] by rounding only.
 BOX_TOLERANCE = 1e-6
 
@@ -97,7 +101,8 @@ def warn_of_cliff(X: FloatArray) -> None:
     n, dim = X.shape
     singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[: min(n - 1, dim)]
     half = len(singular) // 2
-    if half < 1 or not singular[0] > 0.0:
+    enough = n >= CLIFF_POINTS_PER_DIMENSION * min(dim, 2 * MIN_POINTS)
+    if dim < CLIFF_MIN_DIM or not enough or not singular[0] > 0.0:
         return
     ratios = singular[1 : half + 1] / np.maximum(singular[:half], 1e-300)
     position = int(np.argmin(ratios))

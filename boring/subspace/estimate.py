@@ -75,7 +75,7 @@ class SubspaceEstimate:
     importance : ndarray, shape (D,)
         Activity score of each parameter, sums to 1.
     importance_std : ndarray, shape (D,)
-        Jackknife standard errors; NaN without a trust check.
+        Jackknife errors; NaN without a trust check.
     importance_interval : ndarray, shape (D, 2)
         Nominally 90 percent; NaN without a trust check.
     trusted : bool

@@ -15,16 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
 from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
 
 # Points over which gradients are averaged.
-N_POINTS = 512
+N_POINTS = 2048
 # Nominal coverage of the interval.
 CONFIDENCE = 0.9
 # Rows of a batch of predictions.
-_BATCH = 256
+_BATCH = 1024
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,7 +36,7 @@ class Importance:
     ----------
     scores : ndarray, shape (D,)
     std : ndarray, shape (D,)
-        Jackknife standard errors.
+        Root-mean-square errors by the jackknife, bias included.
     interval : ndarray, shape (D, 2)
         Lower and upper end, nominally of 90 percent, within [0, 1].
     """
@@ -70,7 +71,7 @@ def activity_scores(posterior: GaussianProcess, points: FloatArray) -> FloatArra
 
 
 def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance:
-    """Return standard errors and a t-interval from refits that each lack one group.
+    """Return errors and intervals from refits that each lack one group.
 
     Parameters
     ----------
@@ -85,14 +86,34 @@ def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance
 
     Notes
     -----
-    se^2 = (K - 1)/K sum_k (r_k - mean r)^2 (Wu 1986), and a Student t with K - 1 degrees
-    of freedom around the score.
-    """
-    from scipy.special import stdtrit
+    With q the scores and r_k the replicates, mse = se^2 + b^2 from the jackknife's
+    se^2 = (K - 1)/K sum_k (r_k - mean r)^2 and bias b = (K - 1) (mean r - q) (Wu 1986).
+    The interval is Student's with K - 1 degrees of freedom around sqrt(q), where the
+    spread depends less on q and no end is negative. **Deviation**: the textbook interval
+    leaves b out; a posterior mean flattens where data are scarce, so the bias is of the
+    order of the error, and without it coverage falls to .48 in the first line below.
 
+    Coverage of the true scores by the nominal 90 % interval, K = 5, all parameters of 2
+    to 8 data sets each: camelback 2-in-5 n = 50 .75, 2-in-10 n = 50 .98, 2-in-10 n = 100
+    with noise sd .1 .86, parabola 1-in-25 n = 60 with noise .1 1.00, sinusoid 2-in-10
+    n = 100 with noise .3 1.00, Rosenbrock 5-in-10 n = 200 1.00; mean of the lines .93.
+    The first falls short because most of the squared derivative of the camelback lies in
+    corners that 50 points do not reach, in any fold. Ten folds give the same coverage.
+    """
     K = len(replicates)
-    spread = replicates - replicates.mean(axis=0)
-    std = np.sqrt((K - 1) / K * np.einsum("ij,ij->j", spread, spread))
-    half = float(stdtrit(K - 1, 0.5 + 0.5 * CONFIDENCE)) * std
-    interval = np.clip(np.stack([scores - half, scores + half], axis=1), 0.0, 1.0)
-    return Importance(scores, std, interval)
+    std = _jackknife_error(scores, replicates)
+    root = np.sqrt(scores)
+    half = float(stdtrit(K - 1, 0.5 + 0.5 * CONFIDENCE)) * _jackknife_error(
+        root, np.sqrt(replicates)
+    )
+    ends = [np.maximum(root - half, 0.0) ** 2, np.minimum(root + half, 1.0) ** 2]
+    return Importance(scores, std, np.stack(ends, axis=1))
+
+
+def _jackknife_error(estimate: FloatArray, replicates: FloatArray) -> FloatArray:
+    """Return the root of variance plus squared bias by the delete-a-group jackknife."""
+    K = len(replicates)
+    mean = replicates.mean(axis=0)
+    variance = (K - 1) / K * np.sum((replicates - mean) ** 2, axis=0)
+    bias = (K - 1) * (mean - estimate)
+    return np.asarray(np.sqrt(variance + bias**2))
