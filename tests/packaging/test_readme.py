@@ -30,7 +30,7 @@ def test_all_blocks_run_in_sequence_without_a_warning(tmp_path):
     done = run("\n".join(BLOCKS), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "best value" in done.stdout
-    assert done.stdout.splitlines()[-1] == "12"
+    assert done.stdout.splitlines()[-1] == "15"
 
 
 def test_the_first_block_finds_the_optimum_and_names_the_subspace(tmp_path):
