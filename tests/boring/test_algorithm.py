@@ -1,0 +1,116 @@
+"""The default loop: what it finds, what it says, and that it carries on where it stopped."""
+
+import numpy as np
+import pytest
+
+from boring.algorithm import BoringOptimizer
+from boring.exceptions import InvalidInputError
+from boring.subspace.stiefel import is_orthonormal, largest_angle
+from synthetic import get_problem
+
+
+def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, object]:
+    problem = get_problem(name, seed)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=seed, **options)
+    optimizer.run(problem, n, progress=False)
+    return optimizer, problem
+
+
+@pytest.mark.statistical
+def test_finds_optimum_and_subspace_of_the_embedded_camelback() -> None:
+    near, named = 0, 0
+    for seed in range(3):
+        optimizer, problem = _run("camelback-2-in-5", seed, 60)
+        result = optimizer.result()
+        near += result.y_best - problem.optimum < 1e-3
+        W = result.subspace.active_basis
+        assert is_orthonormal(W, 1e-10)
+        if W.shape[1] == 2:
+            named += np.rad2deg(largest_angle(W, problem.true_basis)) < 10
+    assert near >= 2
+    assert named >= 2
+
+
+def test_phases_weights_and_gate_are_on_record() -> None:
+    optimizer, _ = _run("parabola-1-in-5", 0, 30)
+    records = optimizer.result().records
+    phases = {record.phase for record in records}
+    assert phases <= {"initial", "portfolio", "subspace"}
+    last = records[-1].info
+    weights = [value for key, value in last.items() if key.startswith("weight ")]
+    assert sum(weights) == pytest.approx(1)
+    assert last["gate"] is not None
+    assert records[optimizer.n_initial].info["gate"] is None, "no subspace before its time"
+
+
+def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
+    optimizer, _ = _run("parabola-1-in-5", 1, 24, subspace_every=0)
+    assert {r.phase for r in optimizer.result().records} == {"initial", "portfolio"}
+    assert optimizer.memory["subspace"] == {}
+    assert optimizer.subspace is not None, "the account does not need the turns"
+
+
+def test_a_rebuilt_optimiser_asks_the_same_at_every_step() -> None:
+    problem = get_problem("camelback-2-in-5", 3)
+    kept = BoringOptimizer(problem.space, direction="minimize", seed=5)
+    for _ in range(20):
+        rebuilt = BoringOptimizer.from_state(kept.state())
+        x = kept.ask()[0]
+        np.testing.assert_array_equal(rebuilt.ask()[0], x)
+        kept.tell(x, problem(x))
+
+
+def test_values_are_only_compared_so_sign_and_scale_do_not_matter() -> None:
+    problem = get_problem("parabola-1-in-5", 2)
+    down = BoringOptimizer(problem.space, direction="minimize", seed=1)
+    up = BoringOptimizer(problem.space, direction="maximize", seed=1)
+    for _ in range(14):
+        x = down.ask()[0]
+        np.testing.assert_array_equal(up.ask()[0], x)
+        down.tell(x, problem(x))
+        up.tell(x, -problem(x))
+    assert up.result().y_best == -down.result().y_best
+    assert up.subspace.importance == pytest.approx(down.subspace.importance)
+
+
+def test_pending_points_spread_out() -> None:
+    optimizer, problem = _run("camelback-2-in-5", 1, 16)
+    batch = optimizer.ask(4)
+    assert batch.shape == (4, 5)
+    gaps = [np.linalg.norm(a - b) for i, a in enumerate(batch) for b in batch[:i]]
+    assert min(gaps) > 1e-4
+    optimizer.tell(batch[::-1], problem(batch[::-1]))
+    assert optimizer.n_told == 20
+
+
+def test_one_dimension() -> None:
+    optimizer = BoringOptimizer([[0.0, 3.0]], direction="minimize", seed=0)
+    result = optimizer.run(lambda x: float((x[0] - 2.0) ** 2), 20, progress=False)
+    assert result.y_best < 1e-4
+    np.testing.assert_array_equal(result.subspace.active_basis, [[1.0]])
+
+
+def test_noisy_objective_is_not_chased() -> None:
+    rng = np.random.default_rng(0)
+    optimizer = BoringOptimizer([[-1.0, 1.0]] * 3, direction="minimize", seed=4)
+    result = optimizer.run(lambda x: float(x @ x) + 0.1 * rng.standard_normal(), 35, progress=False)
+    late = np.sum(result.X[-10:] ** 2, axis=1)
+    assert np.median(late) < 0.3
+
+
+def test_bad_options_are_named() -> None:
+    with pytest.raises(InvalidInputError, match="effective_dim must not exceed"):
+        BoringOptimizer([[0, 1]] * 3, direction="minimize", effective_dim=4)
+    with pytest.raises(InvalidInputError, match="effective_dim"):
+        BoringOptimizer([[0, 1]] * 3, direction="minimize", effektive_dim=2)
+    with pytest.raises(InvalidInputError, match="subspace_every"):
+        BoringOptimizer([[0, 1]] * 3, direction="minimize", subspace_every=-1)
+
+
+def test_no_account_before_there_are_data() -> None:
+    optimizer = BoringOptimizer([[0, 1]] * 3, direction="minimize", seed=0)
+    assert optimizer.subspace is None
+    assert optimizer.surrogate is None
+    optimizer.tell([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], [1.0, 2.0])
+    assert optimizer.subspace is None
+    assert optimizer.surrogate is not None

@@ -1,0 +1,57 @@
+"""The objective's model: caller's units, caller's sign, components that add up."""
+
+import numpy as np
+import pytest
+
+from boring.algorithm import BoringOptimizer
+from boring.exceptions import InvalidInputError
+from boring.models.base import Surrogate
+
+
+@pytest.fixture(scope="module", params=["minimize", "maximize"])
+def optimizer(request) -> BoringOptimizer:
+    rng = np.random.default_rng(0)
+    X = rng.uniform([0, -5, 10], [2, 5, 20], (60, 3))
+    optimizer = BoringOptimizer(
+        [[0, 2], [-5, 5], [10, 20]], direction=request.param, seed=1, subspace_every=2
+    )
+    optimizer.tell(X[:50], 100 + 20 * np.sin(2 * X[:50, 0]) + X[:50, 2])
+    for _ in range(3):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, 100 + 20 * np.sin(2 * x[0]) + x[2])
+    return optimizer
+
+
+def test_predicts_in_the_callers_units(optimizer) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform([0, -5, 10], [2, 5, 20], (40, 3))
+    truth = 100 + 20 * np.sin(2 * X[:, 0]) + X[:, 2]
+    mean, variance = optimizer.surrogate.predict(X)
+    assert np.sqrt(np.mean((mean - truth) ** 2)) < 1.0
+    assert np.all(variance >= 0)
+    assert np.mean(np.abs(mean - truth) <= 3 * np.sqrt(variance) + 0.3) > 0.9
+    assert optimizer.surrogate.noise_std < 1.0
+
+
+def test_components_add_up(optimizer) -> None:
+    model = optimizer.surrogate
+    X = np.random.default_rng(1).uniform([0, -5, 10], [2, 5, 20], (7, 3))
+    means, variances = model.components(X)
+    assert means.shape == variances.shape == (7, len(model.component_names))
+    mean, _ = model.predict(X)
+    offset = mean - means.sum(axis=1)
+    np.testing.assert_allclose(offset, offset[0], rtol=1e-9)
+    assert 100 < offset[0] < 140, "what is left is the average of the data"
+
+
+def test_is_a_surrogate_and_is_cached_until_the_next_tell(optimizer) -> None:
+    assert isinstance(optimizer.surrogate, Surrogate)
+    assert optimizer.surrogate is optimizer.surrogate
+    before = optimizer.surrogate
+    optimizer.tell([1.0, 0.0, 15.0], 100 + 20 * np.sin(2.0) + 15)
+    assert optimizer.surrogate is not before
+
+
+def test_refuses_points_of_another_space(optimizer) -> None:
+    with pytest.raises(InvalidInputError, match="shape"):
+        optimizer.surrogate.predict(np.zeros((3, 2)))
