@@ -20,7 +20,7 @@ MIN_POINTS = 3
 # and more, points that cluster around an optimum .45 and more, five embeddings .5 and more
 # where there are more points than dimensions].
 CLIFF_RATIO = 0.4
-CLIFF_POINTS_PER_DIMENSION = 1.5
+CLIFF_MIN_POINTS = 15
 CLIFF_MIN_DIM = 4
 # Scaled inputs may leave [-1, 1] by rounding only.
 BOX_TOLERANCE = 1e-6
@@ -101,8 +101,7 @@ def warn_of_cliff(X: FloatArray) -> None:
     n, dim = X.shape
     singular = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)[: min(n - 1, dim)]
     half = len(singular) // 2
-    enough = n >= CLIFF_POINTS_PER_DIMENSION * min(dim, 2 * MIN_POINTS)
-    if dim < CLIFF_MIN_DIM or not enough or not singular[0] > 0.0:
+    if dim < CLIFF_MIN_DIM or n < CLIFF_MIN_POINTS or not singular[0] > 0.0:
         return
     ratios = singular[1 : half + 1] / np.maximum(singular[:half], 1e-300)
     position = int(np.argmin(ratios))

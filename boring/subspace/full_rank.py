@@ -23,16 +23,14 @@ Everything but the hops is deterministic. If n < D the search runs on the row sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import (
-    MATERN32,
     MATERN52,
-    SQUARED_EXPONENTIAL,
     RadialProfile,
 )
 from boring.subspace.dimension import (
@@ -57,6 +55,14 @@ from boring.subspace.factor_fit import (
     truncate,
     truncate_axes,
 )
+from boring.subspace.finish import (
+    FINAL_PROFILES,
+    FinishedFit,
+    Refit,
+    axes_refit,
+    finish,
+    thin_refit,
+)
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
 
@@ -74,21 +80,8 @@ HOP_POINTS_PER_PARAMETER = 1.2
 # Noise added by a hop, relative to the largest singular value over sqrt(D).
 HOP_NOISE = 0.3
 HOP_RESET_FLOOR = 0.05
-POLISH_ITERATIONS = 100
-# Noise floors of the last fits, and the gain in nats a point and the points per free
-# parameter that each step takes. Lowered by one step, noise-free functions gain .1 to 1.5
-# nats a point, ones with noise of sd .1 sd(y) up to .07.
-LOWERED_FLOORS = (1e-3, 1e-4)
-LOWERING_GAIN = 0.08
-LOWERING_POINTS_PER_PARAMETER = 2.0
-# Profiles of the last fit, the one of the largest evidence winning. On smooth functions
-# the smoother kernels sharpen W (Rosenbrock 5-in-10, 200 points, median angle: Matern-3/2
-# 6.9 degrees, Matern-5/2 3.7, squared exponential 1.2); for the search Matern-3/2 serves.
-FINAL_PROFILES = (MATERN32, MATERN52, SQUARED_EXPONENTIAL)
 # Floor in `choose_and_learn`: data of an optimisation cluster around the optimum.
 CLUSTERED_NOISE_FLOOR = 1e-6
-
-Refit = Callable[[FactorFit, FactorSettings], FactorFit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +111,18 @@ class SearchSettings:
     axes: bool = True
     lower_floor: bool = True
     final_profiles: tuple[RadialProfile, ...] = FINAL_PROFILES
+
+    def finish(self, refit: Refit, fit: FactorFit, n: int, n_parameters: int) -> FinishedFit:
+        """Make the last fits; see `boring.subspace.finish.finish`."""
+        return finish(
+            refit,
+            fit,
+            n,
+            n_parameters,
+            self.fits,
+            profiles=self.final_profiles,
+            lower_floor=self.lower_floor,
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -180,12 +185,6 @@ def quadratic_reset(X: FloatArray, y: FloatArray, ambient: int) -> FloatArray:
     values, vectors = np.linalg.eigh(np.outer(gradient, gradient) + hessian @ hessian / 3.0)
     scales = np.sqrt(np.maximum(values, 0.0) / max(float(values[-1]), np.finfo(float).tiny))
     return np.asarray(vectors * np.maximum(scales, RESET_FLOOR) * RESET_NORM)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Choice:
-    fit: FactorFit
-    settings: FactorSettings
 
 
 def _close(A: FloatArray, B: FloatArray) -> bool:
@@ -350,10 +349,10 @@ def learn_factor(
         axis_aligned = table[rank, True].bic < table[rank, False].bic
     if axis_aligned:
         assert axes is not None
-        choice = _finished(_axes_refit(X, y, rank), axes, n, rank, settings)
+        choice = settings.finish(axes_refit(X, y, rank), axes, n, rank)
     else:
         count = n_free_parameters(dim, rank)
-        choice = _finished(_thin_refit(coordinates, y), search.best, n, count, settings)
+        choice = settings.finish(thin_refit(coordinates, y), search.best, n, count)
         factor = choice.fit.factor if lift is None else lift @ choice.fit.factor
         U, singular, _ = np.linalg.svd(factor, full_matrices=False)
         choice = replace(choice, fit=replace(choice.fit, factor=np.asarray(U * singular)))
@@ -367,20 +366,6 @@ def learn_factor(
     )
 
 
-def _thin_refit(X: FloatArray, y: FloatArray) -> Refit:
-    def refit(fit: FactorFit, settings: FactorSettings) -> FactorFit:
-        return fit_thin(X, y, fit, settings, POLISH_ITERATIONS)
-
-    return refit
-
-
-def _axes_refit(X: FloatArray, y: FloatArray, rank: int) -> Refit:
-    def refit(fit: FactorFit, settings: FactorSettings) -> FactorFit:
-        return truncate_axes(X, y, fit, rank, settings)
-
-    return refit
-
-
 def _hop(search: _Search, rank: int, dim: int, rng: np.random.Generator) -> None:
     n, rows = search.X.shape
     if rank == rows or n < HOP_POINTS_PER_PARAMETER * n_free_parameters(dim, rank):
@@ -389,30 +374,6 @@ def _hop(search: _Search, rank: int, dim: int, rng: np.random.Generator) -> None
         if search.agreed:
             return
         search.hop(index, rng)
-
-
-def _finished(
-    refit: Refit, fit: FactorFit, n: int, count: int, settings: SearchSettings
-) -> _Choice:
-    """Choose the profile by evidence, then lower the noise floor where that pays plainly."""
-    profiles = settings.final_profiles or (settings.fits.profile,)
-    choices = [
-        _Choice(refit(fit, current), current)
-        for current in (replace(settings.fits, profile=profile) for profile in profiles)
-    ]
-    best = min(choices, key=lambda choice: choice.fit.value)
-    enough = n >= LOWERING_POINTS_PER_PARAMETER * count
-    if not (settings.lower_floor and enough):
-        return best
-    for floor in LOWERED_FLOORS:
-        if floor >= best.settings.noise_floor:
-            continue
-        lowered = replace(best.settings, noise_floor=floor)
-        sharper = refit(best.fit, lowered)
-        if best.fit.value - sharper.value < LOWERING_GAIN * n:
-            break
-        best = _Choice(sharper, lowered)
-    return best
 
 
 def choose_and_learn(

@@ -116,6 +116,10 @@ def test_gradients_of_the_log_posterior_have_slope_two(rank):
     def value_and_gradient(theta):
         return model.negative_log_posterior(theta, X, y)
 
+    def perturbed(theta):
+        value, gradient = value_and_gradient(theta)
+        return value, 1.01 * gradient
+
     check_gradient(value_and_gradient, theta, rng)
     with pytest.raises(AssertionError):
         check_gradient(
