@@ -16,8 +16,13 @@ import numpy as np
 
 from boring.exceptions import SubspaceWarning
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
-from boring.subspace.full_rank import CLUSTERED_NOISE_FLOOR
-from boring.subspace_turn import TRUSTED_GATE
+from boring.subspace.factor_fit import FactorSettings
+from boring.subspace.full_rank import (
+    CLUSTERED_CHOICE_FLOOR,
+    CLUSTERED_NOISE_FLOOR,
+    choose_dimension,
+)
+from boring.subspace_turn import TRUSTED_GATE, factor_of
 from boring.typing import FloatArray
 from boring.warping import log_warp
 
@@ -38,7 +43,7 @@ def account_of_subspace(
     y : ndarray, shape (n,)
         Larger is better.
     effective_dim : int or None
-        d; None takes the loop's choice, or lets the BIC choose if there is none yet.
+        d; None lets the BIC choose from all data.
     max_effective_dim : int
     memory : mapping
         What the loop remembers of the subspace's surrogate; may be empty.
@@ -51,22 +56,19 @@ def account_of_subspace(
         isotropic GP, exceeds `boring.subspace_turn.TRUSTED_GATE`; without a gate, if
         refitting cross-validation says so.
     """
-    dim = X.shape[1]
-    starts: list[FloatArray] = []
-    if memory:
-        rank = int(memory["effective_dim"])
-        theta = np.array(memory["theta"])
-        starts.append(theta[1 : 1 + dim * rank].reshape(dim, rank))
-        effective_dim = effective_dim or rank
+    values = log_warp(y)
+    if effective_dim is None:
+        floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
+        effective_dim = choose_dimension(X, values, max_effective_dim, floor)
+    starts = [factor_of(memory, X.shape[1])] if memory else []
     with warnings.catch_warnings():
         # In the middle of a run an unsupported subspace is no surprise: `trusted` says it.
         warnings.simplefilter("ignore", SubspaceWarning)
         estimate = estimate_active_subspace(
             X,
-            log_warp(y),
+            values,
             effective_dim,
             rng=rng,
-            max_effective_dim=max_effective_dim,
             noise_floor=CLUSTERED_NOISE_FLOOR,
             starts=starts,
         )

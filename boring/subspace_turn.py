@@ -102,6 +102,12 @@ def factor_start(M: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], M.ravel(), [SECOND_VARIANCE_PRIOR.mean, rest, NOISE_PRIOR.mean]])
 
 
+def factor_of(memory: Mapping[str, Any], dim: int) -> FloatArray:
+    """Return the factor M (D, d) that a memory holds."""
+    rank = int(memory["effective_dim"])
+    return np.array(memory["theta"])[1 : 1 + dim * rank].reshape(dim, rank)
+
+
 def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     """Return the gate after scoring every value that came since the last step."""
     gate = float(memory.get("gate", 0.0))

@@ -17,7 +17,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.portfolio import iso_model, prior_mode
 from boring.space import Box
-from boring.subspace_turn import factor_start, subspace_model
+from boring.subspace_turn import factor_of, factor_start, subspace_model
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
 
@@ -131,10 +131,8 @@ def fit_objective_model(
     """
     dim = space.dim
     if subspace_memory and float(subspace_memory["gate"]) > 0:
-        rank = int(subspace_memory["effective_dim"])
-        theta = np.array(subspace_memory["theta"])
-        M = theta[1 : 1 + dim * rank].reshape(dim, rank)
-        model, starts = subspace_model(dim, rank), [factor_start(M)]
+        M = factor_of(subspace_memory, dim)
+        model, starts = subspace_model(*M.shape), [factor_start(M)]
     else:
         model = iso_model(dim)
         starts = [prior_mode(model)]

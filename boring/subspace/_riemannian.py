@@ -116,7 +116,10 @@ def riemannian_gradient_norm(W: FloatArray, euclidean_gradient: FloatArray) -> f
 
 
 def _optimizer(
-    method: RiemannianMethod, max_iterations: int, tolerance: float, minimum_step: float,
+    method: RiemannianMethod,
+    max_iterations: int,
+    tolerance: float,
+    minimum_step: float,
     first_step: float,
 ) -> Any:
     from pymanopt.optimizers import ConjugateGradient, SteepestDescent, TrustRegions

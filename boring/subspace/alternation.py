@@ -191,9 +191,7 @@ class AlternatingRestart:
         """Make one turn: hyperparameters with W fixed, then W with those fixed."""
         options, before = self._options, self._loss
         if self._tightening:
-            self._turn(
-                options.tightening_hyperparameter_steps, options.tightening_basis_steps
-            )
+            self._turn(options.tightening_hyperparameter_steps, options.tightening_basis_steps)
             self._tightenings += 1
             done = self._small(before, options.tightening_tolerance)
             self._finished = done or self._tightenings >= _MAXIMUM_TIGHTENINGS
@@ -265,5 +263,3 @@ class AlternatingRestart:
             self._step = 2.0 * walk.step if walk.step > 0.0 else 0.1 * _FIRST_STEP
         if cost < self._loss:
             self.W, self._loss = W, cost
-
-

@@ -97,9 +97,7 @@ class StiefelLikelihood:
         If shapes disagree or an entry is not finite.
     """
 
-    def __init__(
-        self, X: FloatArray, y: FloatArray, profile: RadialProfile = MATERN32
-    ) -> None:
+    def __init__(self, X: FloatArray, y: FloatArray, profile: RadialProfile = MATERN32) -> None:
         if X.ndim != 2 or y.shape != (len(X),) or len(X) == 0:
             raise InvalidInputError(
                 f"X must have shape (n, D) and y (n,) with n >= 1, got {X.shape} and {y.shape}."

@@ -260,7 +260,8 @@ def _select(runners: list[_Runner[R]]) -> MultistartResult[R]:
         raise InvalidInputError("run_restarts needs at least one restart.")
     histories = tuple(runner.history() for runner in runners)
     usable = [
-        runner for runner in runners
+        runner
+        for runner in runners
         if runner.outcome != "failed" and np.isfinite(runner.losses[-1])
     ]
     if not usable:

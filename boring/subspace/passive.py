@@ -40,9 +40,7 @@ def _check(W: FloatArray, n_passive: int | None) -> int:
     return wanted
 
 
-def gram_schmidt_complement(
-    W: FloatArray, n_passive: int, rng: np.random.Generator
-) -> FloatArray:
+def gram_schmidt_complement(W: FloatArray, n_passive: int, rng: np.random.Generator) -> FloatArray:
     """Draw a random passive basis by Gram-Schmidt orthogonalisation.
 
     Parameters

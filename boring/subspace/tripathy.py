@@ -69,9 +69,7 @@ class TripathySubspace:
 def _standardised(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
     inputs = np.array(X, dtype=np.float64)
     if inputs.ndim != 2 or len(inputs) < 2:
-        raise InvalidInputError(
-            f"X must have shape (n, D) with n >= 2, got shape {inputs.shape}."
-        )
+        raise InvalidInputError(f"X must have shape (n, D) with n >= 2, got shape {inputs.shape}.")
     values = as_values(y, len(inputs))
     if not (np.all(np.isfinite(inputs)) and np.all(np.isfinite(values))):
         raise InvalidInputError(
@@ -160,9 +158,7 @@ def tripathy_subspace(
     dim = inputs.shape[1]
     as_positive_int(n_restarts, "n_restarts")
     if as_positive_int(effective_dim, "effective_dim") > dim:
-        raise InvalidInputError(
-            f"effective_dim must be at most D = {dim}, got {effective_dim}."
-        )
+        raise InvalidInputError(f"effective_dim must be at most D = {dim}, got {effective_dim}.")
     first = None if initial_basis is None else orthonormalize(initial_basis)
     if first is not None and first.shape != (dim, effective_dim):
         raise InvalidInputError(
@@ -172,9 +168,7 @@ def tripathy_subspace(
         concurrent = 1
     likelihood = StiefelLikelihood(inputs, values, get_profile(profile))
     outcome = run_restarts(
-        _starts(
-            likelihood, effective_dim, options or TripathyOptions(), rng, n_restarts, first
-        ),
+        _starts(likelihood, effective_dim, options or TripathyOptions(), rng, n_restarts, first),
         concurrent=concurrent,
         optimism=1.0 if drop_hopeless else np.inf,
         time_budget=time_budget,
