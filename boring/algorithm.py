@@ -254,9 +254,13 @@ class ThesisOptimizer(BoringOptimizer):
         return RandomEmbedding.gaussian(self.space.dim, min(wanted, self.space.dim), rng)
 
     def _default_n_initial(self) -> int:
+        if self.options.burn_in_design == "sobol":
+            return int(self.options.burn_in)
         return self.embedding.effective_dim + 1
 
     def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
+        if self.options.burn_in_design == "sobol":
+            return super()._initial_points(n, rng)
         embedding = self.embedding
         return embedding.up(embedding.sample(n, rng))
 

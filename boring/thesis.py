@@ -23,6 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boring.acquisition.base import Acquisition
+from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import duplicates, maximize_acquisition
 from boring.acquisition.ucb import (
     DEFAULT_BETA,
@@ -34,7 +36,7 @@ from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import MATERN32, Ard
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import with_fantasies
+from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.portfolio import NOISE_PRIOR, VARIANCE_PRIOR, prior_mode, single_model
 from boring.proposal import Proposal, ProposalContext
@@ -44,12 +46,17 @@ from boring.subspace.passive import gram_schmidt_complement
 from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, suggest
-from boring.warping import standardize
+from boring.warping import half_rank_warp, standardize
 
 FIT_ITERATIONS = 60
 MAX_REDRAWS = 20
-BACKENDS = ("native", "gpy")
-BOUNDS = {"ucb": UpperConfidenceBound, "additive-ucb": AdditiveUpperConfidenceBound}
+WARPS = {"none": standardize, "half-rank": half_rank_warp}
+CHOICES = {
+    "acquisition": ("ucb", "additive-ucb", "log-ei"),
+    "backend": ("native", "gpy"),
+    "burn_in_design": ("rembo", "sobol"),
+    "warp": tuple(WARPS),
+}
 # The ascent curve of Tripathy et al. by Cayley steps: as good as pymanopt's conjugate
 # gradients from these starts, in half the time.
 ALTERNATION = TripathyOptions(basis_method="cayley")
@@ -75,12 +82,17 @@ class ThesisOptions:
         Random restarts of Tripathy's alternation [the author's code].
     n_passive : int, default 1
         q, number of one-dimensional passive terms [the author's code].
-    acquisition : {"ucb", "additive-ucb"}, default "ucb"
-        Mean plus beta times the exact sd, or times the sum of the components' sds.
+    acquisition : {"ucb", "additive-ucb", "log-ei"}, default "ucb"
+        Mean plus beta times the exact sd, or times the sum of the components' sds; or, for
+        ablations, the default loop's log-EI.
     beta : float, default 2
         Weight of the standard deviation.
     backend : {"native", "gpy"}, default "native"
         Whose arithmetic the additive surrogate uses.
+    burn_in_design : {"rembo", "sobol"}, default "rembo"
+        "sobol" replaces the burn-in by space-filling points, for ablations.
+    warp : {"none", "half-rank"}, default "none"
+        Output warp of the default loop, for ablations.
     """
 
     effective_dim: int | None = None
@@ -93,6 +105,8 @@ class ThesisOptions:
     acquisition: str = "ucb"
     beta: float = DEFAULT_BETA
     backend: str = "native"
+    burn_in_design: str = "rembo"
+    warp: str = "none"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -102,7 +116,7 @@ class ThesisOptions:
         for name in ("max_effective_dim", "burn_in", "refit_every", "n_restarts"):
             as_positive_int(getattr(self, name), name)
         as_positive_int(self.n_passive, "n_passive", minimum=0)
-        for name, known in (("acquisition", BOUNDS), ("backend", BACKENDS)):
+        for name, known in CHOICES.items():
             value = getattr(self, name)
             if value not in known:
                 raise UnknownNameError(
@@ -231,7 +245,7 @@ def boring_step(options: ThesisOptions, context: ProposalContext) -> Proposal:
     """
     X, y, memory = context.data.finite_X, context.data.finite_y, context.memory
     n, dim = X.shape
-    values = standardize(y)
+    values = WARPS[options.warp](y)
     theta: FloatArray | None = None
     if "W" not in memory or n - int(memory["learned_at"]) >= options.refit_every:
         limit = min(options.max_effective_dim, dim)
@@ -250,7 +264,7 @@ def boring_step(options: ThesisOptions, context: ProposalContext) -> Proposal:
     fit = model.fit(X, values, start, max_iterations=FIT_ITERATIONS)
     posterior = model.condition(fit.theta, X, values)
     found = maximize_acquisition(
-        BOUNDS[options.acquisition](with_fantasies(posterior, context.pending), options.beta),
+        _acquisition(options, with_fantasies(posterior, context.pending), float(values.max())),
         dim,
         incumbent=X[int(np.argmax(y))],
         rng=context.rng,
@@ -270,3 +284,13 @@ def boring_step(options: ThesisOptions, context: ProposalContext) -> Proposal:
         "theta": fit.theta.tolist(),
     }
     return Proposal(found.x, remembered, info)
+
+
+def _acquisition(
+    options: ThesisOptions, posterior: GaussianProcess, incumbent: float
+) -> Acquisition:
+    if options.acquisition == "ucb":
+        return UpperConfidenceBound(posterior, options.beta)
+    if options.acquisition == "additive-ucb":
+        return AdditiveUpperConfidenceBound(posterior, options.beta)
+    return LogExpectedImprovement(posterior, incumbent)
