@@ -1,0 +1,1 @@
+"""Studies behind the defaults: one part changed at a time, the figures printed as a table."""
