@@ -206,7 +206,7 @@ def learner_table(n_seeds: int = LEARNER_SEEDS) -> str:
     Both with their defaults and without the trust check, which refits either several times. Bases
     are judged by :func:`profile_likelihood`, under Tripathy's noise floor and a low one.
     """
-    from boring.subspace.api import estimate_active_subspace
+    from boring.subspace.estimate import estimate_active_subspace
     from synthetic import recovery_problem
 
     rows = []
