@@ -42,11 +42,11 @@ from boring.subspace.learners import (
 )
 from boring.subspace.stiefel import largest_angle, sign_fix
 from boring.subspace.trust import (
-    N_FOLDS,
     CalibratedPredictor,
     TrustReport,
     cautious_noise,
     check_trust,
+    default_folds,
     factor_posterior,
     isotropic_posterior,
 )
@@ -160,7 +160,7 @@ def estimate_active_subspace(
     starts: Iterable[ArrayLike] = (),
     previous_basis: ArrayLike | None = None,
     check: bool = True,
-    n_folds: int = N_FOLDS,
+    n_folds: int | None = None,
     polish: bool = False,
     cpu_budget: float | None = None,
 ) -> SubspaceEstimate:
@@ -189,7 +189,7 @@ def estimate_active_subspace(
         Least noise variance in units of var(y). Default .01, lowered at the end where
         the data are plainly free of noise; 1e-6 suits data that cluster around an
         optimum. For Tripathy's method its own default.
-    n_hops : int, default 3
+    n_hops : int, default 6
         Most further searches while the first ones disagree.
     n_restarts : int, optional
         Of Tripathy's method; default 30.
@@ -199,7 +199,10 @@ def estimate_active_subspace(
         To report the angle to.
     check : bool, default True
         Whether to run the trust check, and with it the intervals of the importance.
-    n_folds : int, default 5
+    n_folds : int, optional
+        Of the trust check. Default 5, or 10 where there are less than three points for each
+        free parameter of W: there a fold that lacks a fifth of the points may miss a W
+        that all points find.
     polish : bool, default False
         Whether pymanopt's trust regions continue from W on the Stiefel manifold, scales
         fixed, until the certificate is below 1e-6. Never on coordinate axes.
@@ -252,6 +255,8 @@ def estimate_active_subspace(
             f"method must be one of {get_args(Method)}, got {method!r}. "
             f"{suggest(method, get_args(Method))}"
         )
+    if n_folds is not None:
+        as_positive_int(n_folds, "n_folds", 2)
     previous = None if previous_basis is None else checked_frame(previous_basis, dim)
     warm = [checked_matrix(start, dim) for start in starts]
     profile = None if kernel is None else get_profile(kernel)
@@ -268,7 +273,7 @@ def estimate_active_subspace(
             )
         learned, gradient_norm = certify(inputs, standard, learned, polish)
         report = None
-        if check and n >= 2 * MIN_POINTS and n_folds >= 2:
+        if check and n >= 2 * MIN_POINTS:
             report = check_trust(
                 inputs,
                 standard,
@@ -277,7 +282,7 @@ def estimate_active_subspace(
                 factor=learned.fit.factor,
                 axis_aligned=learned.axis_aligned,
                 finish=learned.finish,
-                n_folds=as_positive_int(n_folds, "n_folds", 2),
+                n_folds=n_folds or default_folds(n, learned.fit),
             )
         importance = _importance(inputs, standard, learned, report, rng)
         predictor = _predictor(inputs, standard, learned, report, center, spread)
@@ -330,7 +335,7 @@ def _predictor(
 ) -> CalibratedPredictor:
     if report is not None and not report.trusted:
         posterior = isotropic_posterior(X, y, FactorSettings())
-        return CalibratedPredictor(posterior, center, spread, report.isotropic_inflation)
+        return CalibratedPredictor(posterior, center, spread, 1.0)
     noise = cautious_noise(len(y), learned.fit, learned.axis_aligned, learned.finish)
     posterior = factor_posterior(X, y, learned.fit, learned.finish.profile, noise)
     return CalibratedPredictor(
