@@ -22,7 +22,7 @@ from boring.subspace.full_rank import (
     CLUSTERED_NOISE_FLOOR,
     choose_dimension,
 )
-from boring.subspace_turn import TRUSTED_GATE, factor_of
+from boring.subspace_turn import TRUSTED_GATE, basis_of, factor_of
 from boring.typing import FloatArray
 from boring.warping import log_warp
 
@@ -52,6 +52,7 @@ def account_of_subspace(
     Returns
     -------
     SubspaceEstimate
+        ``angle_to_previous`` is the angle to the basis of the loop's own surrogate.
         Trusted if the gate, the surrogate's lead in one-step-ahead log density over an
         isotropic GP, exceeds `boring.subspace_turn.TRUSTED_GATE`; without a gate, if
         refitting cross-validation says so.
@@ -71,6 +72,7 @@ def account_of_subspace(
             rng=rng,
             noise_floor=CLUSTERED_NOISE_FLOOR,
             starts=starts,
+            previous_basis=basis_of(starts[0]) if starts else None,
         )
     if not memory:
         return estimate

@@ -159,6 +159,7 @@ class BoringOptimizer(Optimizer):
             "start": found.family,
             "gate": member.gate if member.memory else None,
             "effective_dim": member.memory.get("effective_dim"),
+            "angle to previous": member.angle_to_previous,
         }
         for one, weight in zip(portfolio.members, portfolio.weights, strict=True):
             info[f"weight {one.name}"] = float(weight)

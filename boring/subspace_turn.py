@@ -35,6 +35,7 @@ from boring.portfolio import (
     one_step_ahead,
 )
 from boring.subspace.full_rank import choose_and_learn
+from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
 
 # Penalty weight |M|_F^2 of the factor [chosen here].
@@ -59,6 +60,9 @@ class SubspaceMember:
         Fitted on log-warped values; None before the first fit.
     gate : float
         Decayed sum of one-step-ahead score differences to the isotropic GP.
+    angle_to_previous : float or None
+        Largest principal angle to the basis of the last turn, in radians; None at the
+        first turn and between turns.
     memory : dict
         JSON-able.
     """
@@ -66,6 +70,7 @@ class SubspaceMember:
     posterior: GaussianProcess | None
     gate: float
     memory: dict[str, Any]
+    angle_to_previous: float | None = None
 
     @property
     def factor(self) -> FloatArray:
@@ -78,7 +83,12 @@ class SubspaceMember:
     @property
     def basis(self) -> FloatArray:
         """Left singular vectors of M, shape (D, d)."""
-        return np.linalg.svd(self.factor, full_matrices=False)[0]
+        return basis_of(self.factor)
+
+
+def basis_of(factor: FloatArray) -> FloatArray:
+    """Return the left singular vectors of a factor M (D, d), an orthonormal basis."""
+    return np.linalg.svd(factor, full_matrices=False)[0]
 
 
 def subspace_model(dim: int, effective_dim: int) -> GaussianProcessModel:
@@ -170,15 +180,16 @@ def take_turn(
     fit = model.fit_best(X, y, starts, max_iterations=budgets)
     iso_theta = np.array(memory["iso_theta"]) if memory else None
     iso = fit_iso(X, y, iso_theta)
-    return SubspaceMember(
-        model.condition(fit.theta, X, y),
-        gate,
-        {
-            "n": n,
-            "gate": gate,
-            "learned_at": learned_at,
-            "effective_dim": rank,
-            "theta": fit.theta.tolist(),
-            "iso_theta": iso.theta.tolist(),
-        },
-    )
+    remembered = {
+        "n": n,
+        "gate": gate,
+        "learned_at": learned_at,
+        "effective_dim": rank,
+        "theta": fit.theta.tolist(),
+        "iso_theta": iso.theta.tolist(),
+    }
+    angle = None
+    if memory:
+        bases = [basis_of(factor_of(m, dim)) for m in (memory, remembered)]
+        angle = largest_angle(*bases)
+    return SubspaceMember(model.condition(fit.theta, X, y), gate, remembered, angle)

@@ -40,6 +40,9 @@ def test_phases_weights_and_gate_are_on_record() -> None:
     weights = [value for key, value in last.items() if key.startswith("weight ")]
     assert sum(weights) == pytest.approx(1)
     assert last["gate"] is not None
+    angles = [r.info["angle to previous"] for r in records[optimizer.n_initial :]]
+    assert sum(angle is not None for angle in angles) >= 5
+    assert optimizer.subspace.angle_to_previous is not None
     assert records[optimizer.n_initial].info["gate"] is None, "no subspace before its time"
 
 
