@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from boring.exceptions import SubspaceWarning
+from boring.subspace.dimension import DimensionRow, lowest_bic
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import (
     CLUSTERED_CHOICE_FLOOR,
     CLUSTERED_NOISE_FLOOR,
-    choose_dimension,
+    score_dimensions,
 )
 from boring.subspace_turn import TRUSTED_GATE, basis_of, factor_of
 from boring.typing import FloatArray
@@ -58,9 +59,11 @@ def account_of_subspace(
         refitting cross-validation says so.
     """
     values = log_warp(y)
+    table: tuple[DimensionRow, ...] | None = None
     if effective_dim is None:
         floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
-        effective_dim = choose_dimension(X, values, max_effective_dim, floor)
+        table = score_dimensions(X, values, max_effective_dim, floor)
+        effective_dim = lowest_bic(table).effective_dim
     starts = [factor_of(memory, X.shape[1])] if memory else []
     with warnings.catch_warnings():
         # In the middle of a run an unsupported subspace is no surprise: `trusted` says it.
@@ -74,6 +77,8 @@ def account_of_subspace(
             starts=starts,
             previous_basis=basis_of(starts[0]) if starts else None,
         )
+    if table is not None:
+        estimate = replace(estimate, dimension_table=table)
     if not memory:
         return estimate
     gate = float(memory["gate"])

@@ -15,10 +15,9 @@ underestimated (Rosenbrock 5-in-10 with 150 points: 2 to 4).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lgamma, log
-
-import numpy as np
 
 from boring.subspace.factor_fit import FactorFit, FactorSettings, truncate, truncate_axes
 from boring.typing import FloatArray
@@ -130,11 +129,9 @@ def dimension_candidates(
     return candidates
 
 
-def best_candidate(
-    candidates: list[tuple[DimensionRow, FactorFit]],
-) -> tuple[DimensionRow, FactorFit]:
+def lowest_bic(table: Sequence[DimensionRow]) -> DimensionRow:
     """Return the candidate of lowest BIC; at a tie, the first."""
-    return candidates[int(np.argmin([row.bic for row, _ in candidates]))]
+    return min(table, key=lambda row: row.bic)
 
 
 def default_max_effective_dim(dim: int, n: int) -> int:

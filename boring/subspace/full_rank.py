@@ -36,9 +36,9 @@ from boring.kernels.profiles import (
 from boring.subspace.dimension import (
     DimensionRow,
     axes_row,
-    best_candidate,
     default_max_effective_dim,
     dimension_candidates,
+    lowest_bic,
     n_free_parameters,
     rotated_row,
 )
@@ -337,7 +337,7 @@ def learn_factor(
         candidates = dimension_candidates(
             X, y, search.best_full, axes, ranks, dim, coordinates, settings.fits
         )
-        rank = best_candidate(candidates)[0].effective_dim
+        rank = lowest_bic([row for row, _ in candidates]).effective_dim
         search.pool += [
             fit for row, fit in candidates if row.effective_dim == rank and not row.axis_aligned
         ]
@@ -430,13 +430,13 @@ def choose_and_learn(
     return learned.fit.factor
 
 
-def choose_dimension(
+def score_dimensions(
     X: FloatArray,
     y: FloatArray,
     max_effective_dim: int | None = None,
     settings: FactorSettings | None = None,
-) -> int:
-    """Return d by BIC from one full-rank fit, and one diagonal fit, of standardised y."""
+) -> tuple[DimensionRow, ...]:
+    """Return the BIC table over d from one full-rank and one diagonal fit, y standardised."""
     settings = settings or FactorSettings()
     n, dim = X.shape
     coordinates, _ = row_span(X)
@@ -445,4 +445,14 @@ def choose_dimension(
     ranks = range(1, min(top, coordinates.shape[1]) + 1)
     axes = fit_axes(X, y, settings)
     candidates = dimension_candidates(X, y, full, axes, ranks, dim, coordinates, settings)
-    return best_candidate(candidates)[0].effective_dim
+    return tuple(row for row, _ in candidates)
+
+
+def choose_dimension(
+    X: FloatArray,
+    y: FloatArray,
+    max_effective_dim: int | None = None,
+    settings: FactorSettings | None = None,
+) -> int:
+    """Return the d of lowest BIC; see `score_dimensions`."""
+    return lowest_bic(score_dimensions(X, y, max_effective_dim, settings)).effective_dim

@@ -7,8 +7,8 @@ import pytest
 
 from boring.subspace.dimension import (
     axes_row,
-    best_candidate,
     default_max_effective_dim,
+    lowest_bic,
     n_free_parameters,
     rotated_row,
 )
@@ -38,7 +38,7 @@ def test_rows_by_hand():
     assert rotated.bic == pytest.approx(5.0 + 0.5 * 21 * math.log(100))
     assert axes.n_parameters == 4
     assert axes.bic == pytest.approx(5.0 + 2.0 * math.log(100) + math.log(math.comb(10, 2)))
-    assert best_candidate([(rotated, fit), (axes, fit)])[0] is axes
+    assert lowest_bic([rotated, axes]) is axes
 
 
 def test_the_count_is_of_the_inputs_and_not_of_their_row_span():
