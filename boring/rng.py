@@ -8,6 +8,7 @@ can therefore be repeated, and a resumed run equals an uninterrupted one.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,14 @@ from .validation import as_positive_int
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["isolated_global_random_state", "keyed_generator", "seed_entropy", "single_blas_thread"]
+__all__ = [
+    "as_generator",
+    "isolated_environment",
+    "isolated_global_random_state",
+    "keyed_generator",
+    "seed_entropy",
+    "single_blas_thread",
+]
 
 ENTROPY_BITS = 128
 """Bits of fresh entropy, the pool size that numpy recommends for a seed sequence."""
@@ -108,6 +116,27 @@ def keyed_generator(entropy: int, *key: int | str) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=spawn_key))
 
 
+def as_generator(rng: object) -> np.random.Generator:
+    """Return a generator as it is.
+
+    Parameters
+    ----------
+    rng : object
+        What the caller passed.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is anything else, such as a seed.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidInputError(
+            f"rng must be a numpy.random.Generator; received {type(rng).__name__}. Pass for "
+            "example numpy.random.default_rng(0)."
+        )
+    return rng
+
+
 @contextmanager
 def isolated_global_random_state(seed: int) -> Iterator[None]:
     """Seed numpy's legacy global generator inside the block and restore it on exit.
@@ -125,6 +154,18 @@ def isolated_global_random_state(seed: int) -> Iterator[None]:
         yield
     finally:
         np.random.set_state(saved)  # noqa: NPY002
+
+
+@contextmanager
+def isolated_environment() -> Iterator[None]:
+    """Restore the environment variables on exit, for third-party imports that set some."""
+    saved = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - saved.keys():
+            del os.environ[name]
+        os.environ.update(saved)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from boring.kernels.maps import Ard, FeatureMap, Free, Isotropic, Projected, Pro
 from boring.kernels.profiles import get_profile
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import LOG_TWO_PI, GaussianProcess
-from boring.rng import isolated_global_random_state
+from boring.rng import isolated_environment, isolated_global_random_state
 from boring.typing import FloatArray
 
 __all__ = [
@@ -62,7 +62,11 @@ def __getattr__(name: str) -> Any:
 @contextmanager
 def _fenced() -> Iterator[Any]:
     """Yield GPy with its warnings silenced and numpy's global random state put back."""
-    with warnings.catch_warnings(), isolated_global_random_state(_FENCE_SEED):
+    with (
+        warnings.catch_warnings(),
+        isolated_environment(),
+        isolated_global_random_state(_FENCE_SEED),
+    ):
         warnings.simplefilter("ignore")
         import GPy
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..exceptions import FitError, InvalidInputError
-from ..rng import isolated_global_random_state
+from ..rng import isolated_environment, isolated_global_random_state
 from ..typing import FloatArray
 from .stiefel import is_orthonormal, tangent_projection
 
@@ -203,7 +203,9 @@ def polish(
         reason = "no iterations asked for" if max_iterations < 1 else "start is critical"
         return PolishResult(W.copy(), cost, start_norm, 0, recorder.n_calls, 0.0, reason)
 
-    import pymanopt
+    # On import pymanopt leaves a setting for TensorFlow in the environment.
+    with isolated_environment():
+        import pymanopt
 
     manifold = pymanopt.manifolds.Stiefel(*W.shape)
     function = pymanopt.function.numpy(manifold)

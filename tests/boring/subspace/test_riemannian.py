@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import get_args
 
@@ -187,9 +188,19 @@ def test_bad_arguments() -> None:
         polish(start, lambda W: (np.nan, W))
 
 
-def test_pymanopt_is_imported_on_first_use_only() -> None:
-    import subprocess
+def test_the_first_use_leaves_the_environment_alone() -> None:
+    code = (
+        "import os; before = dict(os.environ); import numpy as np;"
+        "from boring.subspace._riemannian import polish;"
+        "C = np.diag([3.0, 2.0, 1.0]);"
+        "W = np.array([[0.6], [0.8], [0.0]]);"
+        "polish(W, lambda W: (-np.sum(W * (C @ W)), -2 * C @ W));"
+        "import sys; assert 'pymanopt' in sys.modules; assert dict(os.environ) == before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
+
+def test_pymanopt_is_imported_on_first_use_only() -> None:
     code = (
         "import sys; import boring.subspace._riemannian; import boring.subspace.tripathy;"
         "sys.exit('pymanopt' in sys.modules)"
