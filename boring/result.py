@@ -127,11 +127,16 @@ class OptimizerState:
         remedy = "Pass text written by OptimizerState.to_json of the same version."
         try:
             values = loads(text)
+            if not isinstance(values, dict):
+                raise TypeError(f"it is no dictionary but {str(values)[:60]!r}")
             if values["format"] != STATE_FORMAT or values["schema"] != STATE_SCHEMA:
                 raise InvalidInputError(
                     f"A state must have format {STATE_FORMAT!r} and schema {STATE_SCHEMA}; "
                     f"received {values['format']!r} and {values['schema']!r}. {remedy}"
                 )
+            for name in ("space", "options"):
+                if not isinstance(values[name], dict):
+                    raise TypeError(f"{name} is no dictionary but {str(values[name])[:60]!r}")
             space = Box(**values["space"])
             history = History.from_events(space.dim, values["events"])
             if not all(space.contains(event.x) for event in history.events):
@@ -148,9 +153,10 @@ class OptimizerState:
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
                 raise
-            raise InvalidInputError(f"The text is not an optimiser state: {error}. {remedy}") from (
-                error
-            )
+            reason = f"the field {error} is missing" if isinstance(error, KeyError) else error
+            raise InvalidInputError(
+                f"The text is not an optimiser state: {reason}. {remedy}"
+            ) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, replacing it in one step.

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
+from .validation import real_array
 
 __all__ = ["Box"]
 
@@ -59,8 +60,9 @@ class Box:
             relation = "equal" if lower[first] == upper[first] else "reversed"
             raise InvalidInputError(
                 "Bounds must satisfy lower < upper in every coordinate; they are "
-                f"{relation} in coordinate {first}: lower = {lower[first]!r}, "
-                f"upper = {upper[first]!r}. Swap them, or drop a coordinate that cannot vary."
+                f"{relation} in coordinate {first}: lower = {float(lower[first])!r}, "
+                f"upper = {float(upper[first])!r}. Swap them, or drop a coordinate that cannot "
+                "vary."
             )
         with np.errstate(over="ignore"):
             width = upper - lower
@@ -99,11 +101,15 @@ class Box:
             return bounds
         remedy = "Pass a Box, or one (lower, upper) pair for each coordinate."
         try:
-            pairs = np.asarray(bounds)
+            pairs = real_array(bounds)
         except (ValueError, TypeError) as error:
             raise InvalidInputError(
                 f"Bounds must have shape (D, 2); received a ragged sequence. {remedy}"
             ) from error
+        if pairs.ndim == 0:
+            raise InvalidInputError(
+                f"Bounds must have shape (D, 2); received {type(bounds).__name__}. {remedy}"
+            )
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] == 0:
             raise InvalidInputError(
                 f"Bounds must have shape (D, 2); received shape {pairs.shape}. {remedy}"
@@ -227,7 +233,7 @@ class Box:
 def _bound(value: Any, name: str) -> FloatArray:
     """Return one bound as a read-only float64 copy."""
     try:
-        array = np.asarray(value)
+        array = real_array(value)
     except (ValueError, TypeError) as error:
         raise InvalidInputError(
             f"{name} must be a one-dimensional array of real numbers; numpy could not build one "

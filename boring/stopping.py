@@ -18,7 +18,7 @@ import numpy as np
 
 from .exceptions import InvalidInputError
 from .typing import Direction, FloatArray
-from .validation import as_positive_int
+from .validation import as_positive_int, as_real
 
 __all__ = [
     "AllOf",
@@ -148,7 +148,7 @@ class MaxSeconds(StoppingCondition):
 
     def __post_init__(self) -> None:
         """Check the time."""
-        if not self.seconds > 0:
+        if self.seconds != math.inf and not as_real(self.seconds, "seconds", "positive") > 0:
             raise InvalidInputError(
                 f"seconds must be positive; received {self.seconds!r}. Pass for example 60."
             )
@@ -171,10 +171,7 @@ class Target(StoppingCondition):
 
     def __post_init__(self) -> None:
         """Check the value."""
-        if not math.isfinite(self.value):
-            raise InvalidInputError(
-                f"A target must be finite; received {self.value!r}. Pass a value of the objective."
-            )
+        as_real(self.value, "A target", "finite")
 
     def check(self, status: RunStatus) -> dict[str, float]:
         """Return ``target`` with the best value once it is reached."""
@@ -203,7 +200,7 @@ class Stagnation(StoppingCondition):
     def __post_init__(self) -> None:
         """Check window and tolerance."""
         as_positive_int(self.n, "n")
-        if not self.tolerance >= 0:
+        if not as_real(self.tolerance, "tolerance") >= 0:
             raise InvalidInputError(
                 f"tolerance must not be negative; received {self.tolerance!r}. Pass 0 or more."
             )

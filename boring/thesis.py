@@ -45,7 +45,7 @@ from boring.subspace.dimension import n_free_parameters
 from boring.subspace.passive import gram_schmidt_complement
 from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 from boring.typing import FloatArray
-from boring.validation import as_positive_int, suggest
+from boring.validation import as_positive_int, as_real, suggest
 from boring.warping import half_rank_warp, standardize
 
 FIT_ITERATIONS = 60
@@ -123,7 +123,7 @@ class ThesisOptions:
                     f"{name} must be one of {sorted(known)}; received {value!r}. "
                     f"{suggest(str(value), known)}"
                 )
-        if not self.beta >= 0:
+        if not as_real(self.beta, "beta") >= 0:
             raise InvalidInputError(f"beta must be at least 0; received {self.beta!r}.")
 
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .exceptions import InvalidInputError, UnknownNameError
 from .typing import FloatArray
 
-__all__ = ["as_points", "as_positive_int", "as_values", "check_options", "suggest"]
+__all__ = [
+    "as_points",
+    "as_positive_int",
+    "as_real",
+    "as_values",
+    "check_options",
+    "real_array",
+    "suggest",
+]
 
 _REAL_KINDS = "iufb"
 
@@ -20,7 +30,7 @@ _REAL_KINDS = "iufb"
 def _as_real_array(value: ArrayLike, name: str) -> FloatArray:
     """Return a float64 copy, refusing text, complex numbers and objects."""
     try:
-        array = np.asarray(value)
+        array = real_array(value)
     except (ValueError, TypeError) as error:
         raise InvalidInputError(
             f"{name} must be a rectangular array of real numbers; numpy could not build one "
@@ -28,10 +38,40 @@ def _as_real_array(value: ArrayLike, name: str) -> FloatArray:
         ) from error
     if array.dtype.kind not in _REAL_KINDS:
         raise InvalidInputError(
-            f"{name} must hold real numbers; received dtype {array.dtype}. "
+            f"{name} must hold real numbers; received {_contents(array)}. "
             "Convert it to float64 first."
         )
     return np.array(array, dtype=np.float64)
+
+
+def real_array(value: ArrayLike) -> NDArray[Any]:
+    """Return an array, float64 if it is masked or holds real numbers as objects.
+
+    Masked entries become NaN. Objects are what numpy makes of integers beyond int64, of
+    fractions, and of columns cut from a table of mixed types; an integer beyond float64
+    becomes infinite.
+    """
+    array = np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray) and array.dtype.kind in _REAL_KINDS:
+        return np.asarray(np.ma.filled(value.astype(np.float64), np.nan))
+    if array.dtype == object and all(isinstance(item, numbers.Real) for item in array.flat):
+        return np.array([_float(item) for item in array.flat]).reshape(array.shape)
+    return array
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _contents(array: NDArray[Any]) -> str:
+    """Say what an array holds that is not real numbers."""
+    if array.dtype == object:
+        wrong = next(item for item in array.flat if not isinstance(item, numbers.Real))
+        return f"{type(wrong).__name__} {str(wrong)[:60]!r}"
+    return f"dtype {array.dtype}"
 
 
 def as_points(X: ArrayLike, dim: int, name: str = "X") -> FloatArray:
@@ -146,6 +186,39 @@ def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
             f"Pass for example {name}={max(minimum, 1)}."
         )
     return int(value)
+
+
+def as_real(value: Any, name: str, rule: str = "a finite real number") -> float:
+    """Return a finite real number as a float.
+
+    Parameters
+    ----------
+    value : object
+        What the caller passed.
+    name : str
+        What the message calls the argument.
+    rule : str
+        What the message says of it.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInputError
+        If the value is no number, or not finite.
+
+    Examples
+    --------
+    >>> as_real(3, "beta")
+    3.0
+    """
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        number = _float(value)
+        if math.isfinite(number):
+            return number
+    raise InvalidInputError(f"{name} must be {rule}; received {value!r}. Pass a finite number.")
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

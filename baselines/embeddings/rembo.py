@@ -53,7 +53,7 @@ from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, as_real
 from boring.warping import standardize
 
 __all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings"]
@@ -117,7 +117,7 @@ class RemboOptions:
                     f"{name} must be one of {', '.join(allowed)}; received {getattr(self, name)!r}"
                 )
         width = self.half_width
-        if width is not None and not (np.isfinite(width) and width > 0):
+        if width is not None and not as_real(width, "half_width", "positive") > 0:
             raise InvalidInputError(f"half_width must be positive; received {width!r}")
 
 

@@ -99,5 +99,6 @@ def get_profile(name: str | RadialProfile) -> RadialProfile:
         return _PROFILES[name]
     except KeyError:
         raise UnknownNameError(
-            f"kernel must be one of {sorted(_PROFILES)}, got {name!r}.{suggest(name, _PROFILES)}"
+            f"kernel must be one of {sorted(_PROFILES)}, received {name!r}. "
+            f"{suggest(name, _PROFILES)}"
         ) from None

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from ..exceptions import FitError, InvalidInputError
 from ..typing import FloatArray
-from ..validation import as_positive_int
+from ..validation import as_positive_int, as_real
 from ._riemannian import polish
 from .curvilinear import curvilinear_descent
 from .likelihood import Hyperparameters, StiefelLikelihood
@@ -97,7 +97,7 @@ class TripathyOptions:
             value = getattr(self, item.name)
             if item.type == "int":
                 as_positive_int(value, item.name)
-            elif item.type == "float" and not (np.isfinite(value) and value > 0.0):
+            elif item.type == "float" and not as_real(value, item.name) > 0.0:
                 raise InvalidInputError(f"{item.name} must be positive, got {value!r}.")
         if self.basis_method not in get_args(BasisMethod):
             raise InvalidInputError(

@@ -14,7 +14,7 @@ from boring.subspace.full_rank import SearchSettings, choose_dimension, learn_fa
 from boring.subspace.stiefel import orthonormalize
 from boring.subspace.trust import Refit, fold_refit
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, as_real
 
 # Restarts in the folds of the trust check of Tripathy's method.
 FOLD_RESTARTS = 5
@@ -39,7 +39,7 @@ def search_settings(
     """Return the settings of a full-rank search from the caller's options."""
     fits = FactorSettings()
     if noise_floor is not None:
-        if not 0.0 < noise_floor < 1.0:
+        if not 0.0 < as_real(noise_floor, "noise_floor") < 1.0:
             raise InvalidInputError(
                 f"noise_floor must lie in (0, 1), in units of var(y); received {noise_floor}."
             )
@@ -101,7 +101,8 @@ def learn_tripathy(
     chosen = profile or MATERN32
     options = TripathyOptions()
     if noise_floor is not None:
-        options = replace(options, noise_floor=float(noise_floor))
+        options = replace(options, noise_floor=as_real(noise_floor, "noise_floor"))
+    restarts = N_RESTARTS if n_restarts is None else as_positive_int(n_restarts, "n_restarts")
     rank = effective_dim or choose_dimension(X, y, max_effective_dim)
 
     def learn(X: FloatArray, y: FloatArray, restarts: int) -> tuple[FactorFit, float]:
@@ -120,7 +121,7 @@ def learn_tripathy(
         fit = FactorFit(factor, found.signal_variance, found.noise_variance, nll, nll)
         return fit, found.log_likelihood
 
-    fit, log_likelihood = learn(X, y, n_restarts or N_RESTARTS)
+    fit, log_likelihood = learn(X, y, restarts)
     settings = FactorSettings(chosen, options.noise_floor)
     return LearnedSubspace(
         fit,

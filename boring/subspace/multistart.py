@@ -16,6 +16,7 @@ import numpy as np
 
 from ..exceptions import FitError, InvalidInputError
 from ..typing import FloatArray
+from ..validation import as_real
 
 EXTRAPOLATION_WINDOW = 10
 """Losses that are extrapolated [thesis section 4.2.1, item 4]."""
@@ -166,7 +167,7 @@ class _Runner(Generic[R]):
 class _Budget:
     def __init__(self, time_budget: float | None, cpu_budget: float | None) -> None:
         for name, value in (("time_budget", time_budget), ("cpu_budget", cpu_budget)):
-            if value is not None and not value > 0.0:
+            if value is not None and not as_real(value, name, "positive seconds or None") > 0.0:
                 raise InvalidInputError(f"{name} must be positive seconds or None, got {value}.")
         self._wall_end = np.inf if time_budget is None else time.perf_counter() + time_budget
         self._cpu_end = np.inf if cpu_budget is None else time.process_time() + cpu_budget

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boring.exceptions import InvalidInputError
+
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
 
@@ -23,7 +25,12 @@ def summarize(estimate: SubspaceEstimate, names: Sequence[str] | None = None, to
         Parameters listed, most important first.
     """
     dim, rank = estimate.active_basis.shape
-    labels = list(names) if names is not None else [f"x{i}" for i in range(dim)]
+    labels = [f"x{i}" for i in range(dim)] if names is None else [str(name) for name in names]
+    if len(labels) != dim:
+        raise InvalidInputError(
+            f"names must hold one name for each of the {dim} parameters; received {len(labels)}. "
+            "Leave names out for x0, x1, ..."
+        )
     where = "on coordinate axes" if estimate.axis_aligned else "rotated"
     shown = ", ".join(f"{value:.3g}" for value in estimate.singular_values[: rank + 3])
     lengths = ", ".join(f"{value:.3g}" for value in estimate.lengthscales)

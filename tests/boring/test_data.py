@@ -1,9 +1,11 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from boring.data import Observations
 from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.validation import as_points, as_positive_int, as_values, check_options, suggest
+from boring.validation import as_points, as_positive_int, as_real, as_values, check_options, suggest
 
 
 def test_append_makes_a_new_object():
@@ -57,12 +59,31 @@ def test_shapes_must_agree():
         ([[0, 1], [2]], "rectangular array"),
         (["a", "b"], "real numbers; received dtype <U1"),
         ([1j, 0], "real numbers; received dtype complex128"),
-        ([None, 1], "real numbers; received dtype object"),
+        ([None, 1], "real numbers; received NoneType 'None'"),
     ],
 )
 def test_wrong_points_name_the_rule(X, rule):
     with pytest.raises(InvalidInputError, match=rule):
         as_points(X, 2)
+
+
+def test_real_numbers_that_numpy_holds_as_objects():
+    np.testing.assert_array_equal(as_values([10**30, Fraction(1, 2)], 2), [1e30, 0.5])
+    np.testing.assert_array_equal(as_values([10**400, -(10**400)], 2), [np.inf, -np.inf])
+    np.testing.assert_array_equal(as_points(np.array([[1, 0.5]], dtype=object), 2), [[1.0, 0.5]])
+
+
+def test_masked_values_are_not_values():
+    masked = np.ma.masked_array([1, 2], [False, True])
+    np.testing.assert_array_equal(as_values(masked, 2), [1.0, np.nan])
+    with pytest.raises(InvalidInputError, match=r"finite coordinates; row 0 is \[1.0, nan\]"):
+        as_points(masked, 2)
+
+
+@pytest.mark.parametrize("value", ["1", None, 1j, float("nan"), float("inf"), True, 10**400])
+def test_real_numbers(value):
+    with pytest.raises(InvalidInputError, match="beta must be a finite real number; received"):
+        as_real(value, "beta")
 
 
 def test_points_are_copied():

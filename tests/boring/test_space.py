@@ -71,12 +71,13 @@ def test_from_bounds_takes_boxes_arrays_and_pairs():
     assert Box.from_bounds(box) is box
     assert Box.from_bounds([(0, 1), (1, 3)]) == box
     assert Box.from_bounds(np.array([[0, 1], [1, 3]])) == box
+    assert Box.from_bounds([(0, 10**20)]).upper == 1e20
 
 
 @pytest.mark.parametrize(
     ("bounds", "rule"),
     [
-        ([(1, 0)], "lower < upper in every coordinate; they are reversed in coordinate 0"),
+        ([(1, 0)], "lower < upper .* reversed in coordinate 0: lower = 1.0, upper = 0.0"),
         ([(0, 1), (2, 2)], "lower < upper in every coordinate; they are equal in coordinate 1"),
         ([(0, np.nan)], "upper must be finite"),
         ([(-np.inf, 0)], "lower must be finite"),
@@ -87,7 +88,8 @@ def test_from_bounds_takes_boxes_arrays_and_pairs():
         ([(0, 1), (0,)], r"shape \(D, 2\); received a ragged sequence"),
         ([("a", "b")], "lower must hold real numbers; received dtype"),
         ([(0, 1j)], "lower must hold real numbers; received dtype complex128"),
-        (None, r"shape \(D, 2\); received shape \(\)"),
+        (None, r"shape \(D, 2\); received NoneType"),
+        (zip([0], [1], strict=True), r"shape \(D, 2\); received zip"),
     ],
 )
 def test_wrong_bounds_name_the_rule(bounds, rule):

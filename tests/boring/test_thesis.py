@@ -98,6 +98,7 @@ def test_q_one_dimensional_terms() -> None:
         ({"acquisition": "additiv-ucb"}, "additive-ucb"),
         ({"backend": "gpx"}, "gpy"),
         ({"beta": -1.0}, "beta"),
+        ({"beta": "2"}, "beta"),
         ({"burn_in": 0}, "burn_in"),
         ({"n_restart": 3}, "n_restarts"),
         ({"effective_dim": 6}, "exceed"),
