@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -161,6 +163,19 @@ def directions_mirror(make: OptimizerMaker) -> None:
     _require(down.y_best == -up.y_best, "the best values differ")
 
 
+def units_of_values_do_not_matter(make: OptimizerMaker) -> None:
+    """Values near the ends of the floats, here times 2^-1000 and 2^1000, give the same points."""
+    with _quiet():
+        plain = _drive(_make(make), N_EVALUATIONS).result()
+        for unit in (2.0**-1000, 2.0**1000):
+            scaled = _drive(_make(make), N_EVALUATIONS, partial(_in_unit, unit)).result()
+            _require(np.array_equal(scaled.X, plain.X), f"the points differ in units of {unit}")
+
+
+def _in_unit(unit: float, x: FloatArray) -> float:
+    return unit * smooth(x)
+
+
 def survives_non_finite_values(make: OptimizerMaker) -> None:
     """NaN and infinities are recorded with a warning, and the search goes on."""
     values = iter([float("nan"), 1.0, float("inf"), 0.5, float("-inf"), 2.0, 0.1])
@@ -246,8 +261,8 @@ def welcomes_told_points(make: OptimizerMaker) -> None:
 
 
 def leaves_global_state(make: OptimizerMaker) -> None:
-    """Numpy's global generator and the warning filters stay as they were; nothing is printed."""
-    before = _global_random_state()
+    """Numpy's generator, warning filters and environment stay as they were; nothing is printed."""
+    before, environment = _global_random_state(), dict(os.environ)
     output = io.StringIO()
     with _quiet():
         filters = list(warnings.filters)
@@ -255,6 +270,7 @@ def leaves_global_state(make: OptimizerMaker) -> None:
             _drive(_make(make), N_EVALUATIONS).result()
         _require(list(warnings.filters) == filters, "the warning filters changed")
     _require(_global_random_state() == before, "numpy's global random state changed")
+    _require(dict(os.environ) == environment, "the environment variables changed")
     _require(not output.getvalue(), f"it printed {output.getvalue()[:200]!r}")
 
 
@@ -282,6 +298,7 @@ OPTIMIZER_CHECKS: dict[str, Callable[[OptimizerMaker], None]] = {
         resumes_from_journal,
         run_is_ask_and_tell,
         directions_mirror,
+        units_of_values_do_not_matter,
         survives_non_finite_values,
         survives_only_failures,
         survives_duplicates,

@@ -20,6 +20,7 @@ from boring.space import Box
 from boring.subspace_turn import factor_of, factor_start, subspace_model
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
+from boring.warping import moderate, restore
 
 FIT_ITERATIONS = 60
 
@@ -50,6 +51,7 @@ class ObjectiveModel:
         self._starts = starts
         self._center = 0.0
         self._spread = 1.0
+        self._exponent = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None) -> Self:
         """Fit to points X (n, D), raw units, and finite values y (n,), caller's units.
@@ -62,7 +64,7 @@ class ObjectiveModel:
             Not used: the fit is deterministic.
         """
         points = self.space.scale(as_points(X, self.space.dim, "X"))
-        values = as_values(y, len(points), "y")
+        values, self._exponent = moderate(as_values(y, len(points), "y"))
         self._center, self._spread = float(values.mean()), float(values.std()) or 1.0
         standardised = (values - self._center) / self._spread
         fit = self.model.fit_best(points, standardised, self._starts, max_iterations=FIT_ITERATIONS)
@@ -82,7 +84,7 @@ class ObjectiveModel:
         variance : ndarray, shape (m,), caller's units squared
         """
         mean, variance = self.posterior.predict(self._scaled(X))
-        return self._center + self._spread * mean, self._spread**2 * variance
+        return self._raw(self._center + self._spread * mean), self._raw_squared(variance)
 
     def components(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the components' means and variances [thesis eq. 4.4, 4.5].
@@ -98,7 +100,7 @@ class ObjectiveModel:
             average of the data.
         """
         means, variances = self.posterior.components(self._scaled(X))
-        return self._spread * means, self._spread**2 * variances
+        return self._raw(self._spread * means), self._raw_squared(variances)
 
     @property
     def component_names(self) -> tuple[str, ...]:
@@ -108,7 +110,13 @@ class ObjectiveModel:
     @property
     def noise_std(self) -> float:
         """Standard deviation of the noise, caller's units."""
-        return self._spread * float(np.sqrt(self.posterior.noise_variance))
+        return float(self._raw(self._spread * np.sqrt(self.posterior.noise_variance)))
+
+    def _raw(self, values: FloatArray) -> FloatArray:
+        return restore(values, self._exponent)
+
+    def _raw_squared(self, variances: FloatArray) -> FloatArray:
+        return restore(self._spread**2 * variances, 2 * self._exponent)
 
     def _scaled(self, X: ArrayLike) -> FloatArray:
         return self.space.scale(as_points(X, self.space.dim, "X"))

@@ -10,6 +10,8 @@ order. Two are kept because they serve two purposes, and no one warp serves both
   the trace of the active subspace.
 - `log_warp` stretches the neighbourhood of the incumbent smoothly, so that a subspace can
   still be read off values that crowd near the optimum.
+
+Both work on values of any size that a float can have, through `moderate`.
 """
 
 from __future__ import annotations
@@ -20,6 +22,40 @@ from scipy.stats import rankdata
 
 from boring.typing import FloatArray
 
+# Largest and least magnitudes whose squares, and sums of many of them, are sure to be
+# floats: 2^400 = 2.6e120 [chosen here, with room to spare].
+LARGEST = 2.0**400
+LEAST = 2.0**-400
+
+
+def moderate(y: FloatArray) -> tuple[FloatArray, int]:
+    """Return values of moderate size and the power of two that leads back.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+
+    Returns
+    -------
+    values : ndarray, shape (n,)
+        ``y / 2^exponent``, which is exact; outliers beyond `LARGEST` are clipped to it.
+    exponent : int
+        0, and the values are y itself, unless the largest magnitude lies outside
+        [`LEAST`, `LARGEST`]. Then the median of the magnitudes other than 0 comes to lie
+        between .5 and 1.
+    """
+    magnitudes = np.abs(y[y != 0])
+    if not magnitudes.size or LEAST <= magnitudes.max() <= LARGEST:
+        return y, 0
+    exponent = int(np.frexp(np.quantile(magnitudes, 0.5, method="lower"))[1])
+    return np.clip(restore(y, -exponent), -LARGEST, LARGEST), exponent
+
+
+def restore(values: FloatArray, exponent: int) -> FloatArray:
+    """Return ``values * 2^exponent``, infinite or 0 beyond the floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(values, exponent))
+
 
 def standardize(y: FloatArray) -> FloatArray:
     """Return y with mean 0 and standard deviation 1 (zeros if y is constant).
@@ -28,6 +64,7 @@ def standardize(y: FloatArray) -> FloatArray:
     ----------
     y : ndarray, shape (n,)
     """
+    y, _ = moderate(y)
     spread = float(y.std())
     centred = y - y.mean()
     return centred / spread if spread > 0 else np.zeros_like(y)
@@ -48,6 +85,7 @@ def half_rank_warp(y: FloatArray) -> FloatArray:
         y >= m are kept and the others become m - s * Phi^-1((rank + .5)/n), ranks counted
         from the best; then mean 0 and standard deviation 1.
     """
+    y, _ = moderate(y)
     median = float(np.median(y))
     better = y >= median
     spread = float(np.sqrt(np.mean((y[better] - median) ** 2)))
@@ -71,8 +109,10 @@ def log_warp(y: FloatArray) -> FloatArray:
     ndarray, shape (n,)
         -log(1 + (max y - y)/(max y - median y)), standardised.
     """
+    y, _ = moderate(y)
     gap = y.max() - y
     scale = float(np.median(gap))
     if not scale > 0:
         scale = float(gap.mean())
+    scale = max(scale, float(gap.max()) * LEAST**2)
     return standardize(-np.log1p(gap / scale)) if scale > 0 else np.zeros_like(y)

@@ -12,6 +12,7 @@ from boring.space import Box
 from boring.subspace.stiefel import orthonormalize
 from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int, as_values
+from boring.warping import moderate, restore
 
 MIN_POINTS = 3
 # A singular value of centred X below this share of the one before it, in the first half of
@@ -56,13 +57,24 @@ def checked_data(X: ArrayLike, y: ArrayLike, space: Box | None) -> tuple[FloatAr
             f"a subspace takes at least {MIN_POINTS} points with finite values; received "
             f"{len(values)}. Evaluate more points."
         )
-    scale = float(np.abs(values).max())
-    if not float(np.ptp(values)) > 1e-12 * scale:
+    moderated, _ = moderate(values)
+    if not float(np.ptp(moderated)) > 1e-12 * float(np.abs(moderated).max()):
         raise InvalidInputError(
             f"y must vary; all {len(values)} finite values are {values[0]:.6g}. A constant "
             "function has no active subspace."
         )
     return inputs, values
+
+
+def standardized(y: FloatArray) -> tuple[FloatArray, float, float]:
+    """Return values with mean 0 and standard deviation 1, and both in the units of y."""
+    values, exponent = moderate(y)
+    center, spread = values.mean(), values.std()
+    return (
+        (values - center) / spread,
+        float(restore(center, exponent)),
+        float(restore(spread, exponent)),
+    )
 
 
 def checked_dim(value: int | None, name: str, n: int, dim: int) -> int | None:

@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.exceptions import SubspaceWarning, UnknownNameError
+from boring.exceptions import InvalidInputError, SubspaceWarning, UnknownNameError
 from boring.kernels.profiles import RadialProfile, get_profile
-from boring.rng import single_blas_thread
+from boring.rng import as_generator, single_blas_thread
 from boring.space import Box
 from boring.subspace.checks import (
     MIN_POINTS,
@@ -26,6 +26,7 @@ from boring.subspace.checks import (
     checked_dim,
     checked_frame,
     checked_matrix,
+    standardized,
     warn_of_cliff,
 )
 from boring.subspace.dimension import DimensionRow
@@ -48,6 +49,7 @@ from boring.subspace.trust import (
     check_trust,
     default_folds,
     factor_posterior,
+    in_squared_units,
     isotropic_posterior,
 )
 from boring.typing import FloatArray
@@ -135,7 +137,7 @@ class SubspaceEstimate:
         Parameters
         ----------
         names : sequence of str, optional
-            Of the parameters.
+            Of the D parameters.
         top : int, default 10
             Parameters listed, most important first.
         """
@@ -152,7 +154,7 @@ def estimate_active_subspace(
     rng: np.random.Generator,
     method: str = "full-rank",
     max_effective_dim: int | None = None,
-    space: Box | None = None,
+    space: Box | ArrayLike | None = None,
     kernel: str | RadialProfile | None = None,
     noise_floor: float | None = None,
     n_hops: int = N_HOPS,
@@ -181,7 +183,7 @@ def estimate_active_subspace(
         Tripathy et al. (2016) with random restarts.
     max_effective_dim : int, optional
         Largest d to try; default min(6, D, n - 2).
-    space : Box, optional
+    space : Box or array_like of shape (D, 2), optional
         Of raw X.
     kernel : str or RadialProfile, optional
         Default: Matern-3/2 for the search, then the smoothness of largest evidence.
@@ -217,8 +219,9 @@ def estimate_active_subspace(
     Raises
     ------
     InvalidInputError
-        If shapes disagree, X is not finite or outside [-1, 1], d > D, y is constant, or
-        fewer than max(3, d + 1) finite values remain.
+        If shapes disagree, X is not finite or outside [-1, 1], d > D, y is constant,
+        fewer than max(3, d + 1) finite values remain, or an option belongs to the other
+        method.
     UnknownNameError
         If the method or kernel is not known.
     FitError
@@ -246,7 +249,9 @@ def estimate_active_subspace(
     >>> bool(abs(estimate.active_basis[:2, 0]).min() > 0.7)
     True
     """
-    inputs, values = checked_data(X, y, space)
+    rng = as_generator(rng)
+    starts = list(starts)
+    inputs, values = checked_data(X, y, None if space is None else Box.from_bounds(space))
     n, dim = inputs.shape
     d = checked_dim(effective_dim, "effective_dim", n, dim)
     top = checked_dim(max_effective_dim, "max_effective_dim", n, dim)
@@ -257,12 +262,13 @@ def estimate_active_subspace(
         )
     if n_folds is not None:
         as_positive_int(n_folds, "n_folds", 2)
+    given = {"n_restarts": n_restarts, "cpu_budget": cpu_budget, "starts": starts or None}
+    _refuse_options_of_the_other(method, given)
     previous = None if previous_basis is None else checked_frame(previous_basis, dim)
     warm = [checked_matrix(start, dim) for start in starts]
     profile = None if kernel is None else get_profile(kernel)
     warn_of_cliff(inputs)
-    center, spread = float(values.mean()), float(values.std())
-    standard = (values - center) / spread
+    standard, center, spread = standardized(values)
     with single_blas_thread():
         if method == "full-rank":
             settings = search_settings(profile, noise_floor, n_hops)
@@ -297,6 +303,16 @@ def estimate_active_subspace(
             stacklevel=2,
         )
     return _assemble(method, learned, report, importance, predictor, previous, gradient_norm)
+
+
+def _refuse_options_of_the_other(method: str, given: Mapping[str, object]) -> None:
+    """Raise for an option that the method would pass over."""
+    for option in ("starts",) if method == "tripathy" else ("n_restarts", "cpu_budget"):
+        if given[option] is not None:
+            raise InvalidInputError(
+                f"{option} belongs to the other method; received it with method={method!r}. "
+                "Leave it out, or change the method."
+            )
 
 
 def _importance(
@@ -353,7 +369,7 @@ def _assemble(
     gradient_norm: float,
 ) -> SubspaceEstimate:
     W = sign_fix(frame_of(learned.fit.factor))
-    variance = predictor.spread**2
+    variance = float(in_squared_units(1.0, predictor.spread))
     estimate: dict[str, Any] = {
         "active_basis": W,
         "singular_values": learned.singular_values,

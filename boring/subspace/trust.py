@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Free, Isotropic
@@ -59,6 +60,12 @@ Refit = Callable[[FloatArray, FloatArray], FactorFit]
 """Learns a thin factor from (X, standardised y): what every fold runs."""
 
 
+def in_squared_units(variance: ArrayLike, spread: float) -> FloatArray:
+    """Return a standardised variance in units of y squared; infinite or 0 beyond the floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.square(spread) * np.asarray(variance, dtype=np.float64))
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class CalibratedPredictor:
     """A GP in the caller's units of y, its variance inflated by what folds have shown.
@@ -82,7 +89,7 @@ class CalibratedPredictor:
         """Return mean and variance of a new observation, noise included, each (m,)."""
         mean, variance = self.posterior.predict(X)
         total = self.inflation * (variance + self.posterior.noise_variance)
-        return self.center + self.spread * mean, self.spread**2 * total
+        return self.center + self.spread * mean, in_squared_units(total, self.spread)
 
     def log_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log density of observations y at X, shape (m,), in nats."""

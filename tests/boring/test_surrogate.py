@@ -33,6 +33,20 @@ def test_predicts_in_the_callers_units(optimizer) -> None:
     assert optimizer.surrogate.noise_std < 1.0
 
 
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+def test_values_of_any_size(exponent) -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+    y = 1.0 + np.sin(X[:, 0])
+    models = []
+    for power in (0, exponent):
+        told = BoringOptimizer([[-1, 1]] * 2, direction="maximize", seed=0)
+        models.append(told.tell(X, np.ldexp(y, power)).surrogate)
+    (mean, _), (huge, variance) = (model.predict(X) for model in models)
+    np.testing.assert_array_equal(np.ldexp(huge, -exponent), mean)
+    np.testing.assert_array_equal(variance, np.inf if exponent > 0 else 0.0)
+    assert np.ldexp(models[1].noise_std, -exponent) == models[0].noise_std
+
+
 def test_components_add_up(optimizer) -> None:
     model = optimizer.surrogate
     X = np.random.default_rng(1).uniform([0, -5, 10], [2, 5, 20], (7, 3))

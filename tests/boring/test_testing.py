@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from numpy.random import default_rng
@@ -155,7 +157,16 @@ def test_a_forgotten_sign_is_found():
     must_fail(Signed, "directions_mirror")
 
 
-def test_meddling_with_global_state_is_found():
+def test_a_unit_of_the_values_that_matters_is_found():
+    class Squaring(Faulty):
+        def _propose(self, context):
+            spread = np.std(context.data.finite_y)
+            return Proposal(np.full(self.space.dim, np.tanh(spread)), {}, {})
+
+    must_fail(Squaring, "units_of_values_do_not_matter")
+
+
+def test_meddling_with_global_state_is_found(monkeypatch):
     class Drawing(Faulty):
         def _propose(self, context):
             np.random.random()  # noqa: NPY002 (the fault)
@@ -173,6 +184,13 @@ def test_meddling_with_global_state_is_found():
             warnings.simplefilter("ignore")
             return super()._propose(context)
 
+    class Exporting(Faulty):
+        def _propose(self, context):
+            os.environ["FAULTY_OPTIMIZER"] = "1"
+            return super()._propose(context)
+
+    monkeypatch.setenv("FAULTY_OPTIMIZER", "0")
+    must_fail(Exporting, "leaves_global_state")
     must_fail(Drawing, "leaves_global_state")
     must_fail(Printing, "leaves_global_state")
     must_fail(Muting, "leaves_global_state")

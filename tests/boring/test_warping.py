@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boring.warping import half_rank_warp, log_warp, standardize
+from boring.warping import half_rank_warp, log_warp, moderate, restore, standardize
 
 values = st.lists(
     st.floats(-1e6, 1e6, allow_nan=False).map(lambda v: round(v, 3)), min_size=2, max_size=40
@@ -35,6 +35,36 @@ def test_half_rank_keeps_the_better_half_and_tames_the_worse() -> None:
     slope = np.diff(warped[better]) / np.diff(y[better])
     np.testing.assert_allclose(slope, slope[0], rtol=1e-9)
     assert warped.min() > -4, "an outlier of -1e9 counts as the worst of 15, no more"
+
+
+@pytest.mark.parametrize("warp", [standardize, half_rank_warp, log_warp])
+@pytest.mark.parametrize("exponent", [-1040, -1000, -500, 500, 1000, 1022])
+def test_values_of_any_size_are_warped_alike(warp, exponent: int) -> None:
+    y = np.random.default_rng(0).integers(-(2**30), 2**30, 21) / 2**30
+    np.testing.assert_array_equal(warp(np.ldexp(y, exponent)), warp(y))
+
+
+@pytest.mark.parametrize("warp", [standardize, half_rank_warp, log_warp])
+def test_extremes_within_one_set_of_values(warp) -> None:
+    largest = np.finfo(float).max
+    for y in (
+        [largest, -largest, 0.0],
+        [largest, 1.0, 2.0, 3.0],
+        [-largest, 1e-300, 2e-300, 3e-300],
+        [0.0, -5e-324, -1e-310, -1.0, -2.0],
+    ):
+        warped = warp(np.array(y))
+        assert np.all(np.isfinite(warped))
+        assert np.all(np.diff(warped[np.argsort(y)]) >= 0)
+        assert warped.std() == pytest.approx(1)
+
+
+def test_ordinary_values_are_left_as_they_are_and_a_penalty_does_not_crush_them() -> None:
+    y = np.array([1e100, -1e-100, 0.0])
+    assert moderate(y) == (pytest.approx(y, rel=0, abs=0), 0)
+    values, exponent = moderate(np.array([1.0, 2.0, 3.0, 1e300]))
+    np.testing.assert_array_equal(restore(values, exponent)[:3], [1.0, 2.0, 3.0])
+    assert values.argmax() == 3
 
 
 def test_half_rank_by_hand() -> None:

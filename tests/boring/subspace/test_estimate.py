@@ -56,6 +56,8 @@ def test_contents(estimate):
 
 
 def test_summary_names_parameters_and_verdict(estimate):
+    with pytest.raises(InvalidInputError, match="one name for each of the 5 parameters; received"):
+        estimate.summary(["a"])
     text = estimate.summary(["a", "b", "c", "d", "e"], top=2)
     assert "2 of 5 dimensions" in text
     assert "trusted" in text
@@ -76,10 +78,26 @@ def test_units_of_y_change_nothing_but_variances(estimate):
     np.testing.assert_allclose(other_variance, 9.0 * variance, rtol=0.2)
 
 
+@pytest.mark.parametrize("exponent", [-1000, 1000, 1022])
+def test_values_of_any_size(estimate, exponent):
+    _, X, y = ridge()
+    huge = estimate_active_subspace(X, np.ldexp(y, exponent), rng=generator())
+    np.testing.assert_allclose(huge.active_basis, estimate.active_basis, atol=1e-9)
+    assert huge.trusted
+    mean, variance = huge.predictor.predict(X[:5])
+    expected, _ = estimate.predictor.predict(X[:5])
+    np.testing.assert_allclose(np.ldexp(mean, -exponent), expected, rtol=1e-6)
+    squared = np.inf if exponent > 0 else 0.0
+    np.testing.assert_array_equal([*variance, huge.signal_variance], [squared] * 6)
+
+
 def test_raw_inputs_with_their_space(estimate):
     _, X, y = ridge()
     space = Box(np.arange(5.0), np.arange(5.0) + 10.0)
     other = estimate_active_subspace(space.unscale(X), y, space=space, rng=generator())
+    pairs = np.stack([space.lower, space.upper], axis=1)
+    again = estimate_active_subspace(space.unscale(X), y, space=pairs, rng=generator())
+    np.testing.assert_array_equal(again.active_basis, other.active_basis)
     assert largest_angle(other.active_basis, estimate.active_basis) < 1e-3
 
 
@@ -207,6 +225,14 @@ def test_non_finite_values_are_left_out():
         ({"starts": [np.ones((4, 1))]}, "starts"),
         ({"max_effective_dim": 9}, "max_effective_dim"),
         ({"n_hops": -1}, "n_hops"),
+        ({"noise_floor": "low"}, "noise_floor"),
+        ({"n_restarts": 0, "method": "tripathy"}, "n_restarts must be an integer of at least 1"),
+        ({"n_restarts": 3}, "n_restarts belongs to the other method"),
+        ({"cpu_budget": 3.0}, "cpu_budget belongs to the other method"),
+        ({"cpu_budget": "3", "method": "tripathy"}, "cpu_budget must be positive seconds"),
+        ({"starts": [np.ones((5, 1))], "method": "tripathy"}, "starts belongs to the other"),
+        ({"rng": 0}, "rng must be a numpy.random.Generator; received int"),
+        ({"space": [(-1, 1)] * 4}, r"shape \(n, 4\)"),
     ],
 )
 def test_bad_input_is_refused(change, message):
