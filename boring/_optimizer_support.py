@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import metadata
@@ -21,6 +22,7 @@ from .exceptions import (
     InvalidInputError,
     JournalError,
     NonFiniteWarning,
+    SubspaceWarning,
 )
 from .history import History, Tell, frozen_point
 from .initial_design import sobol_design
@@ -109,8 +111,8 @@ def inside(space: Box, points: FloatArray) -> FloatArray:
         coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
         raise InvalidInputError(
             f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
-            f"{x[coordinate]!r}, outside [{space.lower[coordinate]!r}, "
-            f"{space.upper[coordinate]!r}]. Tell points in raw units, or use a wider box."
+            f"{float(x[coordinate])!r}, outside [{float(space.lower[coordinate])!r}, "
+            f"{float(space.upper[coordinate])!r}]. Tell points in raw units, or use a wider box."
         )
     return space.clip(points)
 
@@ -212,6 +214,24 @@ def _record(history: History, tell: Tell) -> IterationRecord:
         seconds=0.0 if ask is None else ask.seconds,
         info=info,
     )
+
+
+def account_of(optimizer: Optimizer) -> Any:
+    """Return the subspace for a result; one that cannot be told is reported, and left out.
+
+    The values are paid for, and outlive whatever the account of the subspace meets in them.
+    """
+    try:
+        return optimizer.subspace
+    except Exception as error:
+        warnings.warn(
+            f"The result should name the subspace; its estimate raised {type(error).__name__}: "
+            f"{error}. The result holds everything else; .subspace of the optimiser raises the "
+            "same.",
+            SubspaceWarning,
+            stacklevel=3,
+        )
+        return None
 
 
 def build_result(

@@ -46,11 +46,11 @@ def run(
                 reasons = clock.reasons()
                 if stopped:
                     reasons = {**reasons, "callback": float(record.index)}
+        optimizer._stop_reason = reasons
+        return optimizer.result()
     except BaseException as error:
         _attach_result(error, optimizer)
         raise
-    optimizer._stop_reason = reasons
-    return optimizer.result()
 
 
 class _Clock:

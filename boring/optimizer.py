@@ -238,8 +238,18 @@ class Optimizer(RecordedRun, ABC):
         return {**self._stop_reason, **self._stop_reasons()}
 
     def result(self) -> OptimizationResult:
-        """Return everything so far, in the caller's units and sign."""
-        return support.build_result(self, self._history, self.stop(), self.subspace)
+        """Return everything so far, in the caller's units and sign.
+
+        Returns
+        -------
+        OptimizationResult
+
+        Warns
+        -----
+        SubspaceWarning
+            If the subspace could not be estimated; the result is then without one.
+        """
+        return support.build_result(self, self._history, self.stop(), support.account_of(self))
 
     # The machinery.
 

@@ -1,3 +1,4 @@
+import json
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from boring.exceptions import (
     FitError,
     InvalidInputError,
     NonFiniteWarning,
+    SubspaceWarning,
     UnknownNameError,
 )
 from boring.optimizer import Optimizer
@@ -143,7 +145,7 @@ def test_asked_points_lie_in_the_box(seed, n):
         ([0.5, 0.5], [1.0, 2.0], r"y must hold one value for each of the 1 points"),
         ([0.5, 0.5], 1j, "y must hold real numbers; received dtype complex128"),
         ([0.5, 0.5], "low", "y must hold real numbers; received dtype <U3"),
-        ([0.5, 0.5], None, "y must hold real numbers; received dtype object"),
+        ([0.5, 0.5], None, "y must hold real numbers; received NoneType 'None'"),
     ],
 )
 def test_wrong_tells_change_nothing(x, y, rule):
@@ -431,6 +433,34 @@ def test_a_failing_proposal_keeps_the_result():
     assert caught.value.result.n_evaluations == 3
 
 
+class Nameless(Stepper):
+    name: ClassVar[str] = "nameless"
+    error: ClassVar[type[BaseException]] = FitError
+
+    @property
+    def subspace(self):
+        raise self.error("no fit")
+
+
+def test_a_result_outlives_the_account_of_its_subspace():
+    optimizer = Nameless(BOX, direction="minimize", n_initial=3, seed=0)
+    with pytest.warns(SubspaceWarning, match="its estimate raised FitError: no fit"):
+        result = optimizer.run(bowl, 4)
+    assert result.n_evaluations == 4
+    assert result.subspace is None
+    with pytest.raises(FitError, match="no fit"):
+        optimizer.subspace  # noqa: B018 (asking raises)
+
+
+def test_an_interrupt_of_the_account_keeps_the_result():
+    class Slow(Nameless):
+        error = KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Slow(BOX, direction="minimize", n_initial=3, seed=0).run(bowl, 4)
+    assert caught.value.result.n_evaluations == 4
+
+
 @pytest.mark.parametrize("x", [np.zeros(3), np.array([np.nan, 0.0])])
 def test_a_wrong_proposal_is_reported(x):
     optimizer = Broken(BOX, direction="minimize", n_initial=3, seed=0)
@@ -499,6 +529,21 @@ def test_states_know_their_class():
     state = Other(BOX, direction="minimize", seed=0).state()
     with pytest.raises(UnknownNameError, match="No optimiser is called 'other'"):
         Stepper.from_state(state)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("options", [], r"options is no dictionary but '\[\]'"),
+        ("space", 3, "space is no dictionary but '3'"),
+        ("entropy", None, "int"),
+        ("events", [{}], "the field 'event' is missing"),
+    ],
+)
+def test_wrong_fields_of_a_state(name, value, rule):
+    values = json.loads(stepper().state().to_json())
+    with pytest.raises(InvalidInputError, match=rule):
+        OptimizerState.from_json(json.dumps({**values, name: value}))
 
 
 @pytest.mark.parametrize(
