@@ -30,7 +30,6 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import (
-    MATERN52,
     RadialProfile,
 )
 from boring.subspace.dimension import (
@@ -420,9 +419,7 @@ def choose_and_learn(
         Orthogonal columns with norms 1/l, largest first.
     """
     values = (y - y.mean()) / max(float(y.std()), np.finfo(float).tiny)
-    settings = SearchSettings(
-        FactorSettings(noise_floor=noise_floor), n_hops=0, final_profiles=(MATERN52,)
-    )
+    settings = SearchSettings(FactorSettings(noise_floor=noise_floor), n_hops=0, final_profiles=())
     if effective_dim is None:
         floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
         effective_dim = choose_dimension(X, values, max_effective_dim, floor)
