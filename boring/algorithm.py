@@ -30,7 +30,7 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.thesis import ThesisOptions, boring_step, burn_in_step
+from boring.thesis import ThesisOptions, account_by_alternation, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int
 from boring.warping import half_rank_warp, log_warp
@@ -141,9 +141,9 @@ class BoringOptimizer(Optimizer):
         )
         steers = member.posterior is not None and member.gate > 0
         acquisition, basis = (
-            (_improvement(member.posterior, context.pending), member.basis)
+            (_improvement(member.posterior, context), member.basis)
             if steers and member.posterior is not None
-            else (_mixture(portfolio, context.pending), portfolio.directions[:, :rank])
+            else (_mixture(portfolio, context), portfolio.directions[:, :rank])
         )
         found = maximize_acquisition(
             acquisition,
@@ -265,13 +265,24 @@ class ThesisOptimizer(BoringOptimizer):
         embedding = self.embedding
         return embedding.up(embedding.sample(n, rng))
 
+    def _estimate(self) -> SubspaceEstimate | None:
+        """Estimate the subspace as the preset does: Tripathy's alternation, plain values.
+
+        None during burn-in, in which the preset looks for no subspace.
+        """
+        if "W" not in self.memory:
+            return None
+        rng = keyed_generator(self.entropy, "subspace", self.n_told)
+        with single_blas_thread():
+            return account_by_alternation(self.options, self.data, self.memory, rng)
+
     def _propose(self, context: ProposalContext) -> Proposal:
         if len(context.data) < self.options.burn_in:
             return burn_in_step(self.embedding, self.options.beta, context)
         return boring_step(self.options, context)
 
 
-def _improvement(posterior: GaussianProcess, pending: FloatArray) -> Acquisition:
+def _improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisition:
     """Return the log-EI of a posterior over its incumbent.
 
     The incumbent is the best value, or where the model sees noise the best posterior mean
@@ -280,11 +291,12 @@ def _improvement(posterior: GaussianProcess, pending: FloatArray) -> Acquisition
     incumbent = float(posterior.y.max())
     if posterior.noise_variance > NOISY:
         incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
-    return LogExpectedImprovement(with_fantasies(posterior, pending), incumbent)
+    posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
+    return LogExpectedImprovement(posterior, incumbent)
 
 
-def _mixture(portfolio: Portfolio, pending: FloatArray) -> Acquisition:
+def _mixture(portfolio: Portfolio, context: ProposalContext) -> Acquisition:
     """Return the log of the summed EI of the members that steer."""
     return LogImprovementMixture(
-        [_improvement(member.posterior, pending) for member in portfolio.speakers()]
+        [_improvement(member.posterior, context) for member in portfolio.speakers()]
     )

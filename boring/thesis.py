@@ -19,7 +19,10 @@ preimage.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +34,9 @@ from boring.acquisition.ucb import (
     AdditiveUpperConfidenceBound,
     UpperConfidenceBound,
 )
+from boring.data import Observations
 from boring.embedding import RandomEmbedding, back_project
-from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.exceptions import InvalidInputError, SubspaceWarning, UnknownNameError
 from boring.kernels import MATERN32, Ard
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
@@ -42,6 +46,7 @@ from boring.portfolio import NOISE_PRIOR, VARIANCE_PRIOR, prior_mode, single_mod
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.subspace.dimension import n_free_parameters
+from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.passive import gram_schmidt_complement
 from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 from boring.typing import FloatArray
@@ -145,19 +150,22 @@ def burn_in_step(embedding: RandomEmbedding, beta: float, context: ProposalConte
     X, y = context.data.finite_X, context.data.finite_y
     width = embedding.half_width
     U = np.clip(back_project(embedding, X)[0] / width, -1.0, 1.0)
-    waiting = np.clip(back_project(embedding, context.pending)[0] / width, -1.0, 1.0)
+    waiting, failing, failed = (
+        np.clip(back_project(embedding, points)[0] / width, -1.0, 1.0)
+        for points in (context.pending, context.data.failing_X, context.data.failed_X)
+    )
     values = standardize(y)
     model = single_model(
         Ard(embedding.effective_dim), dimension_scaled(embedding.effective_dim), MATERN32
     )
     fit = model.fit(U, values, prior_mode(model), max_iterations=FIT_ITERATIONS)
-    posterior = with_fantasies(model.condition(fit.theta, U, values), waiting)
+    posterior = with_fantasies(model.condition(fit.theta, U, values), waiting, failing)
     found = maximize_acquisition(
         UpperConfidenceBound(posterior, beta),
         embedding.effective_dim,
         incumbent=U[int(np.argmax(y))],
         rng=context.rng,
-        avoid=np.vstack([U, waiting]),
+        avoid=np.vstack([U, waiting, failed]),
     )
     x = embedding.up(found.x[None, :] * width)[0]
     known = np.vstack([context.data.X, context.pending])
@@ -262,9 +270,11 @@ def boring_step(options: ThesisOptions, context: ProposalContext) -> Proposal:
     model = thesis_model(W, V, options.backend)
     start = prior_mode(model) if theta is None else theta
     fit = model.fit(X, values, start, max_iterations=FIT_ITERATIONS)
-    posterior = model.condition(fit.theta, X, values)
+    posterior = with_fantasies(
+        model.condition(fit.theta, X, values), context.pending, context.data.failing_X
+    )
     found = maximize_acquisition(
-        _acquisition(options, with_fantasies(posterior, context.pending), float(values.max())),
+        _acquisition(options, posterior, float(values.max())),
         dim,
         incumbent=X[int(np.argmax(y))],
         rng=context.rng,
@@ -294,3 +304,36 @@ def _acquisition(
     if options.acquisition == "additive-ucb":
         return AdditiveUpperConfidenceBound(posterior, options.beta)
     return LogExpectedImprovement(posterior, incumbent)
+
+
+def account_by_alternation(
+    options: ThesisOptions, data: Observations, memory: Mapping[str, Any], rng: np.random.Generator
+) -> SubspaceEstimate:
+    """Estimate the subspace from all data by the preset's own method.
+
+    Parameters
+    ----------
+    options : ThesisOptions
+    data : Observations
+    memory : mapping
+        Holds the last W, whose number of columns is kept.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    SubspaceEstimate
+        ``angle_to_previous`` is the angle to the last W of the run.
+    """
+    previous = np.array(memory["W"])
+    with warnings.catch_warnings():
+        # An unsupported subspace is no surprise here: `trusted` says it.
+        warnings.simplefilter("ignore", SubspaceWarning)
+        return estimate_active_subspace(
+            data.finite_X,
+            data.finite_y,
+            previous.shape[1],
+            rng=rng,
+            method="tripathy",
+            n_restarts=options.n_restarts,
+            previous_basis=previous,
+        )

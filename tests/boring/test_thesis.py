@@ -49,6 +49,14 @@ def test_after_burn_in_W_and_V_complete_each_other(run) -> None:
     assert run.memory["learned_at"] == 18
 
 
+def test_account_is_by_the_presets_own_method(run) -> None:
+    assert BoringOptimizer.thesis(BOX, direction="minimize").subspace is None
+    estimate = run.subspace
+    assert estimate.method == "tripathy"
+    assert estimate.active_basis.shape == (5, 2)
+    assert estimate.angle_to_previous is not None
+
+
 def test_native_and_gpy_surrogates_agree(run) -> None:
     W, V = np.array(run.memory["W"]), np.array(run.memory["V"]).reshape(5, -1)
     theta = np.array(run.memory["theta"])
