@@ -190,6 +190,22 @@ def survives_non_finite_values(make: OptimizerMaker) -> None:
     _require(result.y.size == N_EVALUATIONS, "a value was lost")
 
 
+def leaves_a_failing_region(make: OptimizerMaker) -> None:
+    """Where the objective fails, twice is enough: the budget is not spent on one spot."""
+
+    def wall(x: FloatArray) -> float:
+        u = _BOX.scale(x)
+        return float("nan") if u[0] > 0.0 else float(-u[0] - 0.3 * u[1])
+
+    with _quiet():
+        result = _drive(_make(make), 2 * N_EVALUATIONS, wall).result()
+    U = _BOX.scale(result.X)
+    distances = np.abs(U[:, None, :] - U).max(axis=2)
+    failed = ~np.isfinite(result.y)
+    crowd = int((distances[np.ix_(failed, failed)] < 1e-3).sum(axis=1).max(initial=0))
+    _require(crowd <= 3, f"{crowd} of {len(U)} points fail at one spot")
+
+
 def survives_only_failures(make: OptimizerMaker) -> None:
     """With no finite value at all the search goes on and the result says so."""
     with _quiet():
@@ -300,6 +316,7 @@ OPTIMIZER_CHECKS: dict[str, Callable[[OptimizerMaker], None]] = {
         directions_mirror,
         units_of_values_do_not_matter,
         survives_non_finite_values,
+        leaves_a_failing_region,
         survives_only_failures,
         survives_duplicates,
         survives_a_constant,

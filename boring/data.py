@@ -75,6 +75,27 @@ class Observations:
         return self.y[self.finite]
 
     @property
+    def failed_X(self) -> FloatArray:
+        """Points without a finite value, shape (n - m, D)."""
+        return self.X[~self.finite]
+
+    @property
+    def failing_X(self) -> FloatArray:
+        """Failed points whose nearest other point failed too, shape (k, D).
+
+        One failure may be an accident, and the model's best point deserves a second try next
+        to it; two neighbours show a region in which to look for nothing. A later success
+        nearby takes it back.
+        """
+        bad = np.flatnonzero(~self.finite)
+        if len(self) < 2 or not bad.size:
+            return self.X[:0]
+        distances = np.linalg.norm(self.X[bad, None, :] - self.X, axis=2)
+        distances[np.arange(bad.size), bad] = np.inf
+        failing = bad[~self.finite[distances.argmin(axis=1)]]
+        return np.asarray(self.X[failing], dtype=np.float64)
+
+    @property
     def is_informative(self) -> bool:
         """Whether there are two different finite values, hence something to fit."""
         values = self.finite_y

@@ -48,7 +48,7 @@ from boring.embedding import RandomEmbedding, back_project
 from boring.exceptions import InvalidInputError
 from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess
+from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.rng import keyed_generator
@@ -216,10 +216,14 @@ class RemboOptimizer(Optimizer):
         X, y = context.data.finite_X[rows], standardize(context.data.finite_y[rows])
         posterior = _fit(features, X, y)
         info["log_likelihood"] = posterior.log_marginal_likelihood
-        waiting = self._rows_of_run(run, context.pending)
-        for point in features.of_points(context.pending[waiting]):
-            posterior = posterior.append(point, float(posterior.predict(point[None, :])[0][0]))
-        preimages = features.down(np.vstack([X, context.pending[waiting]]))[0]
+        pending, failing, failed = (
+            points[self._rows_of_run(run, points)]
+            for points in (context.pending, context.data.failing_X, context.data.failed_X)
+        )
+        posterior = with_fantasies(
+            posterior, features.of_points(pending), features.of_points(failing)
+        )
+        preimages = features.down(np.vstack([X, pending, failed]))[0]
         found = maximize_acquisition(
             self._acquisition(EmbeddedPosterior(features, posterior), float(y.max()), len(rows)),
             self.effective_dim,

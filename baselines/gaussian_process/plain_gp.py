@@ -22,7 +22,7 @@ import numpy as np
 from boring.acquisition import LogExpectedImprovement, maximize_acquisition
 from boring.kernels import AdditiveKernel, Ard, KernelTerm, get_profile
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess
+from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, hvarfner
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.typing import FloatArray
@@ -109,8 +109,7 @@ class PlainGPOptimizer(Optimizer):
             "log_likelihood": posterior.log_marginal_likelihood,
             "noise_variance": posterior.noise_variance,
         }
-        for point in context.pending:
-            posterior = posterior.append(point, float(posterior.predict(point[None, :])[0][0]))
+        posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
         found = maximize_acquisition(
             LogExpectedImprovement(posterior, float(y.max())),
             self.space.dim,

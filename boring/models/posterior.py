@@ -218,16 +218,26 @@ class GaussianProcess:
         return -0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI)
 
 
-def with_fantasies(posterior: GaussianProcess, pending: FloatArray) -> GaussianProcess:
-    """Condition on pending points as if each came out at its posterior mean.
+def with_fantasies(
+    posterior: GaussianProcess, pending: FloatArray, failing: FloatArray
+) -> GaussianProcess:
+    """Condition on points that have no value as if they had one; parameters are kept.
 
     Parameters
     ----------
     posterior : GaussianProcess
+        Of values of which larger is better.
     pending : ndarray, shape (m, D)
-        Oldest first; none leaves the posterior as it is.
+        Each comes out at its posterior mean. Oldest first; none leaves the posterior as it is.
+    failing : ndarray, shape (k, D)
+        Each comes out at its posterior mean, or at the median of the values if that is worse:
+        where the model is hopeful and the objective fails, the next point would else be the
+        last one again, for the rest of the budget. [chosen here: the worst value in place of
+        the median spoils more of the neighbourhood]
     """
-    for x in pending:
-        mean, _ = posterior.predict(x[None, :])
-        posterior = posterior.append(x, float(mean[0]))
+    middle = float(np.median(posterior.y))
+    for points, ceiling in ((failing, middle), (pending, np.inf)):
+        for x in points:
+            mean, _ = posterior.predict(x[None, :])
+            posterior = posterior.append(x, min(float(mean[0]), ceiling))
     return posterior

@@ -43,6 +43,17 @@ def test_informative_needs_two_different_finite_values(y, informative):
     assert Observations(np.zeros((2, 1)), y).is_informative is informative
 
 
+def test_failures_count_once_their_neighbour_fails_too():
+    nan = np.nan
+    data = Observations([[0.0], [0.5], [0.6]], [1.0, nan, 2.0])
+    assert data.failed_X.tolist() == [[0.5]]
+    assert data.failing_X.shape == (0, 1)
+    assert data.append([0.51], nan).failing_X.tolist() == [[0.5], [0.51]]
+    assert data.append([[0.51], [0.505]], [nan, 0.0]).failing_X.shape == (0, 1)
+    assert Observations([[0.0]], [nan]).failing_X.shape == (0, 1)
+    assert Observations([[0.0], [1.0]], [nan, np.inf]).failing_X.shape == (2, 1)
+
+
 def test_shapes_must_agree():
     with pytest.raises(InvalidInputError, match=r"one value for each of the 2 points"):
         Observations(np.zeros((2, 3)), np.zeros(3))

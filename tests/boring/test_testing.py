@@ -157,6 +157,15 @@ def test_a_forgotten_sign_is_found():
     must_fail(Signed, "directions_mirror")
 
 
+def test_insisting_on_a_failing_spot_is_found():
+    class Insisting(Faulty):
+        def _propose(self, context):
+            near = 1e-5 * context.rng.uniform(-1, 1, self.space.dim)
+            return Proposal(np.full(self.space.dim, 0.5) + near, {}, {})
+
+    must_fail(Insisting, "leaves_a_failing_region")
+
+
 def test_a_unit_of_the_values_that_matters_is_found():
     class Squaring(Faulty):
         def _propose(self, context):

@@ -23,6 +23,7 @@ from boring.kernels import (
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
 from boring.models.linalg import append_row, cholesky
+from boring.models.posterior import with_fantasies
 from boring.models.priors import Gaussian
 from boring.subspace.passive import qr_complement
 from boring.subspace.stiefel import random_frame
@@ -172,3 +173,18 @@ def test_jitter_ladder_reports_what_it_added() -> None:
     assert none == 0.0
     with pytest.raises(FitError, match="positive definite"):
         cholesky(np.diag([1.0, -1.0]))
+
+
+def test_points_without_a_value_count_at_their_mean_or_at_the_median_where_they_fail(data) -> None:
+    X, y = data
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
+    posterior = model.condition(np.array([0.0, 0.0, -6.0]), X, y)
+    best, worst = X[[np.argmax(y)]], X[[np.argmin(y)]]
+    nothing = np.empty((0, X.shape[1]))
+    assert with_fantasies(posterior, nothing, nothing) is posterior
+    hopeful = with_fantasies(posterior, best, nothing)
+    assert hopeful.y[-1] == posterior.predict(best)[0][0]
+    assert with_fantasies(posterior, nothing, best).y[-1] == np.median(y)
+    assert with_fantasies(posterior, nothing, worst).y[-1] == posterior.predict(worst)[0][0]
+    twice = with_fantasies(posterior, nothing, np.vstack([best, best]))
+    assert twice.predict(best)[0][0] < posterior.predict(best)[0][0]
