@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -256,6 +256,12 @@ class OptimizationResult:
             object.__setattr__(self, name, array)
         for name in ("stop_reason", "options", "provenance"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the fields, so that a result can be pickled and copied."""
+        values = (getattr(self, item.name) for item in fields(self))
+        plain = (dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+        return type(self), tuple(plain)
 
     @property
     def n_evaluations(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
-from .validation import real_array
+from .validation import as_real_array, real_array
 
 __all__ = ["Box"]
 
@@ -221,7 +221,7 @@ class Box:
         return hash((self.lower.tobytes(), self.upper.tobytes()))
 
     def _check(self, X: ArrayLike) -> FloatArray:
-        points = np.asarray(X, dtype=np.float64)
+        points = as_real_array(X, "Points")
         if points.ndim == 0 or points.shape[-1] != self.dim:
             raise InvalidInputError(
                 f"Points must have {self.dim} coordinates in their last axis; received shape "

@@ -18,6 +18,7 @@ __all__ = [
     "as_points",
     "as_positive_int",
     "as_real",
+    "as_real_array",
     "as_values",
     "check_options",
     "real_array",
@@ -27,7 +28,7 @@ __all__ = [
 _REAL_KINDS = "iufb"
 
 
-def _as_real_array(value: ArrayLike, name: str) -> FloatArray:
+def as_real_array(value: ArrayLike, name: str) -> FloatArray:
     """Return a float64 copy, refusing text, complex numbers and objects."""
     try:
         array = real_array(value)
@@ -101,7 +102,7 @@ def as_points(X: ArrayLike, dim: int, name: str = "X") -> FloatArray:
     >>> as_points([1, 2], 2).shape
     (1, 2)
     """
-    points = _as_real_array(X, name)
+    points = as_real_array(X, name)
     if points.ndim == 1 or (points.ndim == 0 and dim == 1):
         points = points.reshape(1, -1)
     if points.ndim != 2 or points.shape[1] != dim:
@@ -145,7 +146,7 @@ def as_values(y: ArrayLike, n: int, name: str = "y") -> FloatArray:
     >>> as_values(3, 1)
     array([3.])
     """
-    values = _as_real_array(y, name)
+    values = as_real_array(y, name)
     if values.shape not in {(n,), (n, 1)} and not (n == 1 and values.ndim == 0):
         raise InvalidInputError(
             f"{name} must hold one value for each of the {n} points, shape ({n},); "

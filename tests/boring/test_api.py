@@ -1,3 +1,5 @@
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -53,6 +55,20 @@ def test_maximize_mirrors_minimize():
     up = maximize(lambda x: -bowl(x), BOUNDS, 12, method="random", seed=3)
     np.testing.assert_array_equal(down.X, up.X)
     assert up.y_best == -down.y_best == max(up.y)
+
+
+def test_a_result_survives_pickling_and_copying():
+    result = minimize(bowl, [(-1, 1)] * 2, 8, seed=0)
+    assert result.subspace is not None
+    for twin in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        np.testing.assert_array_equal(twin.X, result.X)
+        assert not twin.X.flags.writeable
+        assert twin.records == result.records
+        assert dict(twin.provenance) == dict(result.provenance)
+        assert twin.subspace.summary() == result.subspace.summary()
+    with pytest.raises(EvaluationError) as caught:
+        minimize(lambda x: "text", [(-1, 1)] * 2, 8, method="random", seed=0)
+    assert pickle.loads(pickle.dumps(caught.value)).result.n_evaluations == 0
 
 
 def test_method_may_be_a_class():

@@ -104,6 +104,14 @@ def test_bounds_of_different_length():
         Box([[0.0]], [[1.0]])
 
 
+@pytest.mark.parametrize("points", ["text", [None, 0], [1j, 0], [[0, 0], [0]]])
+def test_points_that_are_no_numbers(points):
+    box = Box([0, 0], [1, 1])
+    for method in (box.scale, box.unscale, box.contains, box.clip):
+        with pytest.raises(InvalidInputError, match="Points must"):
+            method(points)
+
+
 def test_points_of_wrong_length():
     with pytest.raises(InvalidInputError, match="2 coordinates in their last axis"):
         Box([0, 0], [1, 1]).scale([1.0, 2.0, 3.0])
