@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import metadata
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import __version__
 from ._json import canonical
+from ._warn import warn
 from .data import Observations
 from .exceptions import (
     BoringWarning,
@@ -224,12 +224,11 @@ def account_of(optimizer: Optimizer) -> Any:
     try:
         return optimizer.subspace
     except Exception as error:
-        warnings.warn(
+        warn(
             f"The result should name the subspace; its estimate raised {type(error).__name__}: "
             f"{error}. The result holds everything else; .subspace of the optimiser raises the "
             "same.",
             SubspaceWarning,
-            stacklevel=3,
         )
         return None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _optimizer_support as support
+from ._warn import warn
 from .evaluation import Objective, check_on_error, evaluate
 from .exceptions import BoringError, BudgetWarning, FitError, InvalidInputError
 from .progress import ProgressBar
@@ -128,12 +128,11 @@ def _check_callables(fun: object, callback: object, stopping: object) -> None:
 def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:
     total = optimizer.n_told + n_evaluations
     if optimizer.is_model_based and total < optimizer.n_initial:
-        warnings.warn(
+        warn(
             f"The budget should exceed the initial design; {total} evaluations end inside a design "
             f"of {optimizer.n_initial}, so that no point will come from the model. Raise "
             "n_evaluations or lower n_initial.",
             BudgetWarning,
-            stacklevel=4,
         )
 
 

@@ -9,13 +9,13 @@ else that does not fit is an error that names the line and leaves the file as it
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ._json import dumps, loads
+from ._warn import warn
 from .exceptions import JournalError, JournalWarning
 from .history import Event, History
 from .space import Box
@@ -310,11 +310,10 @@ class Journal:
         os.ftruncate(descriptor, self._size)
 
     def _warn_torn(self, torn: bytes) -> None:
-        warnings.warn(
+        warn(
             f"The last line of the journal {self.path} was torn ({len(torn)} bytes, "
             f"{torn[:40]!r}); it was removed. What it described will be done again.",
             JournalWarning,
-            stacklevel=2,
         )
 
     def _unwritable(self, error: OSError) -> JournalError:

@@ -8,7 +8,6 @@ point, and a run resumed from a state or a journal equals an uninterrupted one b
 from __future__ import annotations
 
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -20,6 +19,7 @@ from . import _optimizer_support as support
 from ._json import canonical
 from ._recorded import RecordedRun
 from ._run import run as run_loop
+from ._warn import warn
 from .evaluation import Objective
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
@@ -305,7 +305,7 @@ class Optimizer(RecordedRun, ABC):
             self._has_warned_constant = True
             notices.append(support.constant_notice(self.data, self.is_model_based))
         for category, message in notices:
-            warnings.warn(message, category, stacklevel=3)
+            warn(message, category)
 
     def _is_newly_constant(self) -> bool:
         return (

@@ -9,12 +9,12 @@ every candidate and every iterate is inside the box.
 from __future__ import annotations
 
 import logging
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
+from boring._warn import warn
 from boring.acquisition.base import Acquisition
 from boring.exceptions import InvalidInputError, NumericsWarning
 from boring.typing import FloatArray
@@ -194,11 +194,10 @@ def maximize_acquisition(
     finite = np.isfinite(values)
     n_evaluations, n_bad = len(points), int(np.sum(~finite))
     if not finite.any():
-        warnings.warn(
+        warn(
             f"the acquisition is finite at none of {len(points)} candidates; proposing a "
             "random step from the incumbent",
             NumericsWarning,
-            stacklevel=2,
         )
         x = _replacement(incumbent, avoid, rng)
         return _result(x, -np.inf, -np.inf, "replacement", True, n_evaluations, n_bad)

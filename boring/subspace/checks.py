@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._warn import warn
 from boring.exceptions import InvalidInputError, NonFiniteWarning, SubspaceWarning
 from boring.space import Box
 from boring.subspace.stiefel import orthonormalize
@@ -46,10 +45,9 @@ def checked_data(X: ArrayLike, y: ArrayLike, space: Box | None) -> tuple[FloatAr
         )
     finite = np.isfinite(values)
     if not finite.all():
-        warnings.warn(
+        warn(
             f"{int((~finite).sum())} of {len(values)} values are not finite and are left out.",
             NonFiniteWarning,
-            stacklevel=3,
         )
         inputs, values = inputs[finite], values[finite]
     if len(values) < MIN_POINTS:
@@ -118,11 +116,10 @@ def warn_of_cliff(X: FloatArray) -> None:
     ratios = singular[1 : half + 1] / np.maximum(singular[:half], 1e-300)
     position = int(np.argmin(ratios))
     if ratios[position] < CLIFF_RATIO:
-        warnings.warn(
+        warn(
             f"the points hardly leave {position + 1} of {dim} directions (singular values of "
             f"centred X fall by a factor {1.0 / max(ratios[position], 1e-12):.3g} there), so "
             "that the subspace cannot be told from its shadow in them. Use several random "
             "embeddings, or points that fill the box.",
             SubspaceWarning,
-            stacklevel=3,
         )

@@ -8,7 +8,6 @@ likelihood has a critical point there.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -16,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._warn import warn
 from boring.exceptions import InvalidInputError, SubspaceWarning, UnknownNameError
 from boring.kernels.profiles import RadialProfile, get_profile
 from boring.rng import as_generator, single_blas_thread
@@ -293,14 +293,13 @@ def estimate_active_subspace(
         importance = _importance(inputs, standard, learned, report, rng)
         predictor = _predictor(inputs, standard, learned, report, center, spread)
     if report is not None and not report.trusted:
-        warnings.warn(
+        warn(
             f"the data do not support the active subspace found (n = {n}, D = {dim}, "
             f"d = {learned.fit.rank}): in cross-validation its squared error is "
             f"{report.error:.2f} var(y) against {report.isotropic_error:.2f} without a "
             f"subspace, and folds found {report.overlap:.0%} of it again. Predictions use "
             "no subspace; evaluate more points, best of all spread over the whole box.",
             SubspaceWarning,
-            stacklevel=2,
         )
     return _assemble(method, learned, report, importance, predictor, previous, gradient_norm)
 

@@ -12,6 +12,8 @@ from baselines.search.random_search import RandomSearchOptimizer
 from baselines.search.sobol_search import SobolSearchOptimizer
 from boring.api import maximize, minimize
 from boring.exceptions import (
+    BoringWarning,
+    BudgetWarning,
     EvaluationError,
     InvalidInputError,
     JournalError,
@@ -297,3 +299,13 @@ def test_progress_bar_shows_the_best_value(capsys):
     assert shown.out == ""
     assert "random" in shown.err
     assert "best 0.125" in shown.err
+
+
+def test_warnings_point_at_the_callers_line():
+    optimizer = boring.BoringOptimizer(BOUNDS, direction="minimize")
+    with pytest.warns(NonFiniteWarning) as told:
+        optimizer.tell([0.5, 0.0], float("nan"))
+    with pytest.warns(BoringWarning) as run:
+        minimize(lambda x: float("nan"), BOUNDS, 3, seed=0)
+    assert {warning.category for warning in run} == {BudgetWarning, NonFiniteWarning}
+    assert {warning.filename for warning in (*told, *run)} == {__file__}
