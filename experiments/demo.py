@@ -235,9 +235,9 @@ def run_demo(
     start = time.perf_counter()
     print(
         f"The six-hump Camelback, a function of two variables, hidden in ten inputs by a random\n"
-        f"rotation. BORING and REMBO are told that two directions matter, not which.\n"
+        f"rotation. REMBO is told that two directions matter; BORING is told nothing.\n"
         f"{len(experiment.methods)} methods, {experiment.budget} evaluations each, "
-        f"{n_seeds} paired seeds, {jobs} processes: about two minutes.\n",
+        f"{n_seeds} paired seeds, {jobs} processes: a minute or two.\n",
         flush=True,
     )
     with RunProgress("demo") as progress:
