@@ -19,8 +19,10 @@ CORE = [
 GPY = ["GPy>=1.13"]
 # Pictures, drawn from the checkout by `python -m experiments`.
 PLOT = ["matplotlib>=3.8"]
+# Test problems on the data sets that scikit-learn bundles; synthetic/tasks loads it.
+TASKS = ["scikit-learn>=1.3"]
 # Independent references of the tests.
-REFERENCES = ["autograd>=1.6", "scikit-learn>=1.3"]
+REFERENCES = ["autograd>=1.6", *TASKS]
 
 DEV = [
     *GPY,
@@ -54,6 +56,7 @@ setup(
     extras_require={
         "gpy": GPY,
         "plot": PLOT,
+        "tasks": TASKS,
         # Optimisers of others, to compare with.
         "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
         "peers": ["cma>=3.3", "optuna>=3.5"],

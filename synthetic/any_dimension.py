@@ -5,6 +5,7 @@ All are minimised, as in their sources, except the two Gaussian ones, which are 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +29,7 @@ __all__ = [
     "StyblinskiTang",
     "UnnormalizedGaussian",
     "ackley",
+    "ackley_off_center",
     "gaussian_mixture",
     "levy",
     "michalewicz",
@@ -42,6 +44,11 @@ ROSENBROCK_BOX = (-5.0, 10.0)
 
 GAUSSIAN_SCALE = 0.5
 """Standard deviation, raw units; the sources do not give one (chosen here)."""
+
+ACKLEY_BOX = (-32.768, 32.768)
+
+ACKLEY_OFF_CENTER_BOX = (-5.0, 10.0)
+"""Box with the optimum away from its middle (Eriksson et al. 2019)."""
 
 MIXTURE_MEANS = (2.0, 3.0)
 MIXTURE_WEIGHTS = (1.0, 0.5)
@@ -255,12 +262,21 @@ def levy(dim: int) -> TestProblem:
     return _problem("levy", Levy(), (-10.0, 10.0), 0.0, np.ones(dim))
 
 
-def ackley(dim: int) -> TestProblem:
+def ackley(dim: int, sides: tuple[float, float] = ACKLEY_BOX) -> TestProblem:
     """Return Ackley's function on [-32.768, 32.768]^d; 0 at the origin, positive elsewhere.
 
     Source: Ackley (1987). Not differentiable at the optimum.
     """
-    return _problem("ackley", Ackley(), (-32.768, 32.768), 0.0, np.zeros(dim))
+    return _problem("ackley", Ackley(), sides, 0.0, np.zeros(dim))
+
+
+def ackley_off_center(dim: int) -> TestProblem:
+    """Return Ackley's function on [-5, 10]^d, where the middle of the box is not the optimum.
+
+    Source: Eriksson et al. (2019).
+    """
+    problem = ackley(dim, ACKLEY_OFF_CENTER_BOX)
+    return dataclasses.replace(problem, name=f"ackley-off-center-{dim}")
 
 
 def styblinski_tang(dim: int) -> TestProblem:

@@ -12,7 +12,7 @@ from boring.exceptions import InvalidInputError
 from boring.space import Box
 from boring.typing import Direction, FloatArray
 
-__all__ = ["Formula", "Sign", "TestProblem"]
+__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient"]
 
 Sign = Literal[1, -1]
 
@@ -30,6 +30,22 @@ class Formula(Protocol):
     def gradient(self, X: FloatArray) -> FloatArray:
         """Return the gradients, shape (n, d), at points of shape (n, d)."""
         ...
+
+
+class WithoutGradient:
+    """Base of formulas that have no gradient, such as step functions."""
+
+    def gradient(self, X: FloatArray) -> FloatArray:
+        """Refuse.
+
+        Raises
+        ------
+        InvalidInputError
+            Always.
+        """
+        raise InvalidInputError(
+            f"{type(self).__name__} has no gradient: it jumps. Compare values instead."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +179,7 @@ class TestProblem:
         Raises
         ------
         InvalidInputError
-            If the shape is wrong or a point lies outside the box.
+            If the shape is wrong, a point lies outside the box, or the objective has no gradient.
         """
         points, single = self._points(X, "X")
         gradients = self.formula.gradient(points)

@@ -1,4 +1,4 @@
-"""Problems by name: ``<family>[-ripple | -exact]-<d>[-in-<D>][-axis]``."""
+"""Problems by name: ``<family>[-ripple | -exact]-<d>[-in-<D>[-axis]][-noise<percent>]``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from boring.typing import SeedLike
 
 from .any_dimension import (
     ackley,
+    ackley_off_center,
     gaussian_mixture,
     levy,
     michalewicz,
@@ -27,7 +28,9 @@ from .any_dimension import (
 from .base import TestProblem
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
 from .passive_terms import PassiveTerm, decreasing_ripples, mixed_terms
-from .wrappers import MAX_DRAWS, Embedded, Perturbed
+from .rover import rover
+from .value_range import RANGE_POINTS, value_range
+from .wrappers import MAX_DRAWS, Embedded, Noisy, Perturbed
 
 __all__ = ["get_problem", "problem_names"]
 
@@ -39,9 +42,14 @@ OFF_CENTER = 0.25
 
 FIXED_AXES = {
     ("hartmann6", 100): (19, 14, 43, 37, 66, 3),
+    ("hartmann6", 1000): (190, 140, 430, 370, 660, 30),
     ("branin", 100): (19, 64),
 }
 """Coordinates of the axis-aligned benchmarks of Letham et al. (2020), whatever the seed."""
+
+
+COSTLY_RANGE_POINTS = 64
+"""The same for problems that take milliseconds or more (chosen here)."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,19 @@ class _Family:
     fixed_dim: int | None = None
     make_embedded: Callable[[int], TestProblem] | None = None
     center: float = 0.0
+    range_points: int = RANGE_POINTS
+
+
+def _task(maker: str, dim: int, *arguments: str) -> _Family:
+    """Return the family of a function of :mod:`synthetic.tasks`, imported when it is made."""
+
+    def make(d: int) -> TestProblem:
+        from . import tasks
+
+        problem: TestProblem = getattr(tasks, maker)(*arguments)
+        return problem
+
+    return _Family(make, dim, range_points=COSTLY_RANGE_POINTS)
 
 
 FAMILIES: dict[str, _Family] = {
@@ -63,11 +84,20 @@ FAMILIES: dict[str, _Family] = {
     ),
     "levy": _Family(levy),
     "ackley": _Family(ackley, center=OFF_CENTER),
+    "ackley-off-center": _Family(ackley_off_center),
     "styblinski-tang": _Family(styblinski_tang),
     "michalewicz": _Family(michalewicz),
     "schwefel12": _Family(schwefel12, center=OFF_CENTER),
     "gaussian": _Family(unnormalized_gaussian, center=OFF_CENTER),
     "gaussian-mixture": _Family(gaussian_mixture),
+    "rover": _Family(lambda d: rover(), 60, range_points=COSTLY_RANGE_POINTS),
+    "lasso-diabetes": _task("lasso_diabetes", 65),
+    "lasso-breast-cancer": _task("lasso_breast_cancer", 30),
+    "lasso-simple": _task("lasso_synthetic", 60, "simple"),
+    "lasso-medium": _task("lasso_synthetic", 100, "medium"),
+    "lasso-high": _task("lasso_synthetic", 300, "high"),
+    "kernel-digits": _task("kernel_digits", 64),
+    "boosting-diabetes": _task("boosting_diabetes", 11),
 }
 
 ALIASES = {"ripple": "camelback-ripple", "exact-structure": "camelback-exact"}
@@ -102,24 +132,39 @@ STANDARD = (
     "hartmann6-6-in-25",
     "hartmann6-6-in-100",
     "hartmann6-6-in-100-axis",
+    "hartmann6-6-in-1000",
+    "hartmann6-6-in-1000-axis",
     "parabola-1",
     "camelback-2",
     "sinexp-2",
     "branin-2",
     "hartmann6-6",
     "rosenbrock-10",
+    "rosenbrock-20",
     "levy-10",
     "ackley-10",
+    "ackley-20",
+    "ackley-off-center-20",
     "styblinski-tang-10",
+    "styblinski-tang-20",
     "michalewicz-5",
     "michalewicz-10",
     "schwefel12-20",
     "gaussian-20",
     "gaussian-mixture-20",
+    "rover-60",
+    "lasso-diabetes-65",
+    "lasso-breast-cancer-30",
+    "lasso-simple-60",
+    "lasso-medium-100",
+    "lasso-high-300",
+    "kernel-digits-64",
+    "boosting-diabetes-11",
 )
 
 _GRAMMAR = re.compile(
     r"(?P<stem>[a-z][a-z0-9-]*?)-(?P<d>[1-9][0-9]*)(?:-in-(?P<dim>[1-9][0-9]*)(?P<axis>-axis)?)?"
+    r"(?:-noise(?P<percent>0[1-9]|[1-9][0-9]))?"
 )
 
 
@@ -141,7 +186,8 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         the cube [-1, 1]^D behind a random rotation; with ``-axis`` it uses d of the D coordinates.
         After the family, ``-ripple`` adds a decreasing sinusoid along each passive direction and
         ``-exact`` other terms of one variable each; ``ripple-2-in-D`` and
-        ``exact-structure-2-in-D`` are short for those of the camelback.
+        ``exact-structure-2-in-D`` are short for those of the camelback. At the end, ``-noise01`` to
+        ``-noise99`` add noise of that many per cent of the function's range.
     seed : int, SeedSequence or None
         Draws directions; the same seed gives the same problem, and the plain and the perturbed one
         the same active subspace. Functions on their own box do not depend on it.
@@ -156,6 +202,15 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         If the name says nothing; the message suggests the nearest.
     InvalidInputError
         If the numbers in it do not fit.
+    ImportError
+        If the problem needs scikit-learn and it is not installed.
+
+    Notes
+    -----
+    The range that noise is measured by is that of the function on its own box, without passive
+    terms, whatever it is embedded in (:func:`synthetic.value_range.value_range`): a rotated quartic
+    reaches values far out that have nothing to do with what there is to find. It is estimated from
+    4096 points, 64 where an evaluation takes milliseconds or more.
 
     Examples
     --------
@@ -171,13 +226,19 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         near = difflib.get_close_matches(name, STANDARD, n=1, cutoff=0.0)[0]
         raise UnknownNameError(
             f"{name!r} is not the name of a problem; did you mean {near!r}? Names are "
-            f"<family>-<d> or <family>-<d>-in-<D>; families: {', '.join(FAMILIES)}."
+            "<family>-<d> or <family>-<d>-in-<D>, and -noise01 or -noise10 after them; families: "
+            f"{', '.join(FAMILIES)}."
         )
     d = int(match["d"])
     if family.fixed_dim not in (None, d):
         raise InvalidInputError(
             f"{family_name} has {family.fixed_dim} variables; received {d} in {name!r}."
         )
+    if match["percent"] is not None:
+        noiseless = get_problem(name.removesuffix(f"-noise{match['percent']}"), seed)
+        share = int(match["percent"]) / 100.0
+        spread = _range_on_own_box(family_name, d, match["dim"] is not None)
+        return Noisy(noiseless, share * spread, name=name)
     if match["dim"] is None:
         if kind is not None:
             raise InvalidInputError(f"Passive terms need a name with -in-<D>; received {name!r}.")
@@ -190,6 +251,14 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         raise InvalidInputError(f"Passive terms have no axis-aligned form; received {name!r}.")
     axes = FIXED_AXES.get((family_name, dim)) or _random_axes(d, dim, name, seed)
     return Embedded(inner, dim, axes=axes, center=family.center, name=name)
+
+
+@lru_cache(maxsize=128)
+def _range_on_own_box(family_name: str, d: int, embedded: bool) -> float:
+    """Return the range of a function itself; embedded ones may have another box of their own."""
+    family = FAMILIES[family_name]
+    make = (family.make_embedded if embedded else None) or family.make
+    return value_range(make(d), family.range_points)
 
 
 def _parse_stem(stem: str) -> tuple[str, Literal["ripple", "exact"] | None]:

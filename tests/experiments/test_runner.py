@@ -8,7 +8,14 @@ import pytest
 from boring.exceptions import InvalidInputError, JournalWarning, UnknownNameError
 from boring.optimizer import Optimizer, Proposal
 from boring.registry import optimizer_names, register_optimizer
-from experiments.config import EXPERIMENTS, Experiment, get_experiment
+from experiments.config import (
+    EXPERIMENTS,
+    GIVEN_DIMENSION,
+    NOISE_PERCENT,
+    NOISY,
+    Experiment,
+    get_experiment,
+)
 from experiments.records import RecordError, read_records
 from experiments.runner import BLAS_VARIABLES, Task, run_experiment, run_task
 from synthetic import Noisy, get_problem
@@ -200,15 +207,46 @@ def test_wrong_methods_and_jobs(experiment, tmp_path):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_named_experiment_has_a_known_optimum_and_subspace(name):
+def test_every_named_experiment_tells_what_is_known_of_its_problem(name):
     experiment = get_experiment(name)
     problem = experiment.problem(0)
     assert problem.name == name
-    assert problem.optimum is not None
-    assert problem.effective_dim == experiment.options_of("rembo")["effective_dim"]
     assert experiment.options_of("boring-thesis")["n_initial"] is None
+    assert (problem.noise_std > 0.0) == ("-noise" in name)
+    if problem.effective_dim in (None, problem.dim):  # nothing to tell a method of
+        assert not set(GIVEN_DIMENSION) & set(experiment.methods)
+        assert all("effective_dim" not in experiment.options_of(m) for m in GIVEN_DIMENSION)
+    else:
+        for method in GIVEN_DIMENSION:
+            assert experiment.options_of(method)["effective_dim"] == problem.effective_dim
+    if problem.optimum is None:
+        assert name.startswith(("rover-", "lasso-", "kernel-", "boosting-"))
+        return
     values = problem(problem.optimizers)
     np.testing.assert_allclose(values, problem.optimum, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("branin-2-in-100-axis", 50),
+        ("hartmann6-6-in-100-axis", 200),
+        ("hartmann6-6-in-1000-axis", 200),
+        ("hartmann6-6-in-1000", 200),
+    ],
+)
+def test_budgets_of_published_studies(name, budget):
+    assert get_experiment(name).budget == budget
+
+
+def test_a_third_of_the_problems_is_there_with_noise_too():
+    quiet = [name for name in EXPERIMENTS if "-noise" not in name]
+    assert 3 * len(NOISY) >= len(quiet)
+    for name in NOISY:
+        for percent in NOISE_PERCENT:
+            noisy = get_experiment(f"{name}-noise{percent:02d}")
+            assert noisy.budget == get_experiment(name).budget
+            assert noisy.n_initial == get_experiment(name).n_initial
 
 
 def test_unknown_experiment_suggests_the_near_one():

@@ -26,6 +26,7 @@ FENCES = {
     "GPy": {"boring/models/gpy_backend.py"},
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
+    "sklearn": {"synthetic/tasks/_data.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
 HEAVY = ("GPy", "autograd", "matplotlib", "pymanopt", "scipy", "sklearn", "tqdm")
@@ -78,6 +79,7 @@ def test_dependencies_point_one_way_and_fences_hold(package):
         ("synthetic", "import boring"),
         ("baselines", "from experiments.runner import run_experiment"),
         ("baselines", "def late():\n    import pymanopt"),
+        ("synthetic", "from sklearn.datasets import load_digits"),
     ],
 )
 def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):
@@ -94,6 +96,21 @@ def test_the_library_never_prints(package):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 assert node.func.id != "print", f"{path}:{node.lineno}"
+
+
+def test_scikit_learn_is_loaded_by_the_first_problem_that_needs_it_and_no_earlier():
+    code = (
+        "import sys\n"
+        "import synthetic.tasks, experiments.config\n"
+        "synthetic.problem_names(), synthetic.get_problem('rover-60')\n"
+        "print('sklearn' in sys.modules)\n"
+        "synthetic.get_problem('lasso-breast-cancer-30')\n"
+        "print('sklearn' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "True"]
 
 
 def test_importing_boring_is_quick_and_loads_nothing_heavy():

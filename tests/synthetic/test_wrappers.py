@@ -254,11 +254,16 @@ class TestPolynomialInput:
             PolynomialInput(camelback(), 3, seed=0, **options)
 
 
-def test_every_standard_name_makes_a_problem_of_that_name():
-    for name in problem_names():
-        problem = get_problem(name, seed=0)
-        assert problem.name == name
-        assert problem.optimum is not None
+MEASURED = ("rover-", "lasso-", "kernel-", "boosting-")  # no optimum is known of these
+
+
+@pytest.mark.parametrize("name", problem_names())
+def test_every_standard_name_makes_a_problem_of_that_name(name):
+    problem = get_problem(name, seed=0)
+    assert problem.name == name
+    known = not name.startswith(MEASURED)
+    assert (problem.optimum is not None) == known
+    assert (problem.true_basis is not None) == known
 
 
 def test_names_beyond_the_standard_ones():
@@ -266,13 +271,6 @@ def test_names_beyond_the_standard_ones():
     assert get_problem("branin-exact-2-in-8", seed=0).passive_basis.shape == (8, 6)
     assert get_problem("ackley-4-in-12-axis", seed=0).effective_dim == 4
     assert get_problem("michalewicz-2-in-4", seed=0).optimum is None
-
-
-def test_published_axes_do_not_depend_on_the_seed():
-    for name, axes in (("hartmann6-6-in-100-axis", [19, 14, 43, 37, 66, 3]),):
-        for seed in (0, 1):
-            basis = get_problem(name, seed).true_basis
-            np.testing.assert_array_equal(np.argmax(basis, axis=0), axes)
 
 
 def test_optimum_off_the_origin_when_embedded():

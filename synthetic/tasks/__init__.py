@@ -1,0 +1,20 @@
+"""Problems with real data: what tuning a model feels like, from scikit-learn's bundled data sets.
+
+They need scikit-learn, the extra ``tasks``, which is imported when the first of them is made. Their
+data, folds and random numbers are fixed, so each is a deterministic function; no optimum and no
+active subspace is known of any of them.
+"""
+
+from __future__ import annotations
+
+from .boosting import boosting_diabetes
+from .kernel_machine import kernel_digits
+from .lasso import lasso_breast_cancer, lasso_diabetes, lasso_synthetic
+
+__all__ = [
+    "boosting_diabetes",
+    "kernel_digits",
+    "lasso_breast_cancer",
+    "lasso_diabetes",
+    "lasso_synthetic",
+]
