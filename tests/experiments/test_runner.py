@@ -62,10 +62,11 @@ def test_a_record_holds_the_run(experiment):
     assert (record.experiment, record.method, record.seed) == ("camelback-2-in-3", "sobol", 3)
     assert (record.status, record.error, record.budget) == ("ok", None, 6)
     assert len(record.y) == len(record.seconds_per_ask) == len(record.X) == 6
-    np.testing.assert_array_equal(problem(np.array(record.X)), record.value)
+    # one point and many take different paths through the BLAS on some processors
+    np.testing.assert_allclose(problem(np.array(record.X)), record.value, rtol=1e-12)
     assert record.y == record.value
     assert record.y_best == min(record.value)
-    assert problem(record.x_best) == record.y_best
+    assert problem(record.x_best) == pytest.approx(record.y_best, rel=1e-12)
     expected = np.minimum.accumulate(record.value) - problem.optimum
     np.testing.assert_allclose(record.simple_regret, expected)
     assert record.optimizer_seconds >= sum(record.seconds_per_ask)
