@@ -14,7 +14,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test test-all lint types bench wheel clean
+.PHONY: help venv peers demo test test-all lint types bench wheel clean
 
 help: ## Show this list
 	@echo "boring-bo: make <target>"
@@ -30,6 +30,11 @@ $(INSTALLED): setup.py pyproject.toml constraints.txt
 	  || { rm -rf $(VENV); echo "could not make $(VENV): install Python with its venv module" >&2; exit 1; }
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
+
+peers: $(INSTALLED) ## Install the optimisers of others that the arena compares with (no torch)
+	@echo "==> Installing the peers with the versions in constraints-peers.txt"
+	@$(PY) -m pip install --quiet --disable-pip-version-check \
+	  -c constraints.txt -c constraints-peers.txt -e '.[peers]'
 
 demo: $(INSTALLED) ## Embedded Camelback: BORING against REMBO, a plain GP and Sobol search
 	@echo "==> Running the demo: tables here, JSON lines and pictures under results/"

@@ -59,7 +59,16 @@ setup(
         "tasks": TASKS,
         # Optimisers of others, to compare with.
         "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
-        "peers": ["cma>=3.3", "optuna>=3.5"],
+        "peers": [
+            "cma>=3.3",
+            "nevergrad>=1.0.12",
+            "optuna>=4.0",
+            "scikit-optimize>=0.10.2",
+            "smac>=2.3",
+            "trust-bo>=0.3",
+        ],
+        # One version, so that a CPU build installed beforehand is kept: see experiments/README.md.
+        "torch-peers": ["torch==2.13.0", "botorch>=0.16"],
         "notebooks": [*PLOT, "ipykernel>=6.0", "nbconvert>=7.0"],
         "dev": DEV,
     },

@@ -10,7 +10,8 @@ from pathlib import Path
 from boring.exceptions import BoringError, InvalidInputError
 from boring.validation import suggest
 
-from .config import DEFAULT_SEEDS, EXPERIMENTS, get_experiment
+from .config import DEFAULT_METHODS, DEFAULT_SEEDS, EXPERIMENTS, get_experiment
+from .peers import PEERS
 
 __all__ = ["main"]
 
@@ -27,6 +28,7 @@ examples:
   python -m experiments demo
   python -m experiments run camelback-2-in-5 --seeds 5 --jobs 2 --out results/camelback.jsonl
   python -m experiments report results/camelback.jsonl --out results/camelback
+  python -m experiments run branin-2-in-25 --methods boring,peers --jobs 2
 """
 
 COMMANDS = ("run", "report", "list", "demo", "bench")
@@ -55,7 +57,10 @@ def _positive(text: str) -> int:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    """Split a list of methods; "peers" and "default" in it stand for all of them."""
+    groups = {"peers": PEERS, "default": DEFAULT_METHODS}
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return tuple(one for name in names for one in groups.get(name, (name,)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -86,7 +91,8 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--methods",
         type=_names,
-        help="comma-separated, such as boring,rembo,gp (default: the experiment's)",
+        help="comma-separated, such as boring,gp,peers; 'default' and 'peers' stand for all of "
+        "those (default: the experiment's)",
     )
     run.add_argument(
         "--jobs", type=_positive, default=1, help="processes, one BLAS thread each (default 1)"
@@ -180,10 +186,13 @@ def _report(arguments: argparse.Namespace) -> None:
 
 
 def _list() -> None:
-    import baselines  # noqa: F401 (registers its optimisers)
     from boring.registry import optimizer_names
 
+    from .peers import absence_of
+    from .runner import register_methods
     from .tables import markdown
+
+    register_methods()
 
     rows = [
         [experiment.name, str(experiment.budget), str(experiment.n_initial), experiment.description]
@@ -191,6 +200,10 @@ def _list() -> None:
     ]
     print(markdown(["experiment", "evaluations", "initial", "what it is"], rows))
     print(f"\nMethods: {', '.join(optimizer_names())}")
+    for name in PEERS:
+        absence = absence_of(name)
+        if absence is not None:
+            print(f"Missing: {name}: {absence}")
 
 
 def _demo(arguments: argparse.Namespace) -> None:

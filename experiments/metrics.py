@@ -17,6 +17,7 @@ __all__ = [
     "PairedComparison",
     "best_so_far",
     "compare_paired",
+    "holm",
     "largest_angle_degrees",
     "procrustes_align",
     "quartiles",
@@ -231,3 +232,33 @@ def compare_paired(first: Sequence[float], second: Sequence[float]) -> PairedCom
         losses=int(np.sum(~tied & (a > b))),
         p_value=p_value,
     )
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Correct the p-values of several comparisons for their number.
+
+    Parameters
+    ----------
+    p_values : sequence of float or None
+        None for a comparison without a test; it does not count.
+
+    Returns
+    -------
+    tuple of float or None
+        In the order given: the k-th smallest of m is multiplied by m - k + 1, made no smaller than
+        the one before it and no larger than 1 [Holm 1979].
+
+    Examples
+    --------
+    >>> holm([0.04, None, 0.01, 0.03])
+    (0.06, None, 0.03, 0.06)
+    """
+    tested = sorted(
+        (value, position) for position, value in enumerate(p_values) if value is not None
+    )
+    corrected: list[float | None] = [None] * len(p_values)
+    least = 0.0
+    for rank, (value, position) in enumerate(tested):
+        least = max(least, min(1.0, value * (len(tested) - rank)))
+        corrected[position] = least
+    return tuple(corrected)

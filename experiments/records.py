@@ -35,10 +35,13 @@ __all__ = [
     "to_jsonable",
 ]
 
-SCHEMA_VERSION = 1
-"""Raised whenever a field changes its meaning; a reader refuses versions that it does not know."""
+SCHEMA_VERSION = 2
+"""Raised whenever a field is added or changes its meaning; a reader refuses unknown versions."""
 
-Status = Literal["ok", "failed"]
+ADDED_FIELDS: Mapping[int, tuple[str, ...]] = {1: (), 2: ("peak_memory_mib",)}
+"""What each version brought; lines of an older one are read with None in its place."""
+
+Status = Literal["ok", "failed", "missing"]
 RunKey = tuple[str, str, int]
 
 
@@ -60,8 +63,9 @@ class RunRecord:
         Evaluations allowed, and how many of them form the initial design.
     direction : {"minimize", "maximize"}
         What "best" means.
-    status : {"ok", "failed"}
-        A failed run keeps the evaluations made before the failure.
+    status : {"ok", "failed", "missing"}
+        A failed run keeps the evaluations made before the failure. A missing one could not be
+        made because the method's package is not installed; it has no evaluations.
     optimum : float or None
         Declared optimum of the problem.
     X : tuple of tuples of float, shape (n, D)
@@ -95,7 +99,10 @@ class RunRecord:
     warnings : mapping of str to int
         How many warnings of each category were raised.
     error : str or None
-        Traceback of a failed run.
+        Traceback of a failed run; of a missing one, what to install.
+    peak_memory_mib : float or None
+        Largest resident memory of the process during the run, MiB; None where the system does not
+        tell it. With one process for each run (two ``jobs`` or more) it is the run's own.
     """
 
     experiment: str
@@ -125,6 +132,7 @@ class RunRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     warnings: Mapping[str, int] = field(default_factory=dict)
     error: str | None = None
+    peak_memory_mib: float | None = None
 
     @property
     def key(self) -> RunKey:
@@ -152,11 +160,13 @@ class RunRecord:
         if not isinstance(content, dict) or "schema" not in content:
             raise RecordError("a record must be a JSON object with a field 'schema'.")
         version = content.pop("schema")
-        if version != SCHEMA_VERSION:
+        if version not in ADDED_FIELDS:
             raise RecordError(
-                f"schema version {version!r} is not readable here, which knows {SCHEMA_VERSION}; "
-                "use the version of the project that wrote the file."
+                f"schema version {version!r} is not readable here, which knows "
+                f"{list(ADDED_FIELDS)}; use the version of the project that wrote the file."
             )
+        later = (names for number, names in ADDED_FIELDS.items() if number > version)
+        content |= {name: None for names in later for name in names if name not in content}
         names = {entry.name for entry in dataclasses.fields(cls)}
         if set(content) != names:
             different = sorted(set(content) ^ names)
@@ -229,6 +239,7 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "true_basis": _matrix,
     "largest_angle_degrees": _number,
     "importance": _numbers,
+    "peak_memory_mib": _number,
 }
 
 

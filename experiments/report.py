@@ -9,7 +9,7 @@ from pathlib import Path
 from .curves import regret_curves, value_curves
 from .plots import new_figure, plot_convergence, plot_subspace, save
 from .records import RunRecord, as_matrix, latest
-from .tables import DEFAULT_REFERENCE, group_by_experiment, group_by_method, results_table
+from .tables import DEFAULT_REFERENCE, group_by_experiment, group_by_method, present, results_table
 
 __all__ = ["convergence_figure", "median_record", "subspace_figure", "write_report"]
 
@@ -17,8 +17,11 @@ TABLE_FILE = "table.md"
 
 
 def convergence_figure(records: Iterable[RunRecord], path: str | os.PathLike[str]) -> Path:
-    """Draw the convergence of every method of one experiment into a file."""
-    runs = tuple(records)
+    """Draw the convergence of every method of one experiment into a file.
+
+    Methods whose package was not installed have no curve; the table names them.
+    """
+    runs = present(records)
     known = all(record.simple_regret is not None for record in runs)
     make = regret_curves if known else value_curves
     curves = {name: make(group, name) for name, group in group_by_method(runs).items()}
@@ -96,5 +99,7 @@ def write_report(
     table.write_text(text + "\n", encoding="utf-8")
     files = [table]
     for name, group in groups.items():
+        if not present(group):
+            continue
         files.append(convergence_figure(group, folder / f"convergence-{name}.png"))
     return text, tuple(files)

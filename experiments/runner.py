@@ -2,38 +2,41 @@
 
 The seed of a run fixes the problem instance, the noise of the k-th observation, and the seed of
 the optimiser; optimisers of the same base class therefore begin with the same initial design. Runs
-that the file already holds are skipped, so an experiment that was stopped goes on where it was.
+that the file already holds are skipped, so an experiment that was stopped goes on where it was. A
+method whose package is not installed leaves a record that says so, and is tried again next time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import platform
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boring.exceptions import BoringError, InvalidInputError
+from boring.exceptions import InvalidInputError
+from boring.registry import get_optimizer, optimizer_class, optimizer_names
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 
 from . import check_siblings
 from .config import Experiment
+from .memory import peak_memory_mib, reset_peak_memory
 from .metrics import best_so_far, largest_angle_degrees, simple_regret
+from .peers import MissingPeerError, absence_of, register, requirement_of
+from .processes import WorkerError, run_all
 from .records import (
     RecordError,
     RunRecord,
+    Status,
     append_record,
     latest,
     open_for_append,
@@ -44,21 +47,17 @@ if TYPE_CHECKING:
     from boring.optimizer import Optimizer
     from synthetic.base import TestProblem
 
-__all__ = ["Task", "WorkerError", "make_tasks", "run_experiment", "run_task", "versions"]
-
-BLAS_VARIABLES = (
-    "OPENBLAS_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
-"""What tells a BLAS, before it is loaded, how many threads to use."""
+__all__ = [
+    "Task",
+    "WorkerError",
+    "make_tasks",
+    "register_methods",
+    "run_experiment",
+    "run_task",
+    "versions",
+]
 
 PACKAGES = ("boring-bo", "numpy", "scipy", "pymanopt", "GPy")
-
-
-class WorkerError(BoringError, RuntimeError):
-    """A worker process ended without an answer."""
 
 
 Progress = Callable[[RunRecord | None, int, int], None]
@@ -98,25 +97,43 @@ class _Trace:
     objective_seconds: float = 0.0
     estimate: Any = None
     options: dict[str, Any] = field(default_factory=dict)
+    peak_memory_mib: float | None = None
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that matter, and the processor."""
+def versions(*more: str) -> dict[str, str]:
+    """Return the versions of Python and of the packages that matter, and the processor.
+
+    Parameters
+    ----------
+    *more : str
+        Distributions to be named beside those that every run uses.
+    """
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *more):
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
     return found
 
 
-def _optimizer(task: Task, problem: TestProblem) -> Optimizer:
-    """Build the optimiser of a task; the registry refuses names and options it does not know."""
+def register_methods() -> None:
+    """Make the names of the baselines and of the peers known."""
     import baselines  # noqa: F401 (registers its optimisers)
-    from boring.registry import get_optimizer
 
+    register()
+
+
+def _optimizer(task: Task, problem: TestProblem) -> Optimizer:
+    """Build the optimiser of a task; the registry refuses names and options it does not know.
+
+    A method with an option ``budget`` is told the experiment's unless the experiment says another.
+    """
+    register_methods()
     options = dict(task.experiment.options_of(task.method))
     n_initial = options.pop("n_initial", task.experiment.n_initial)
     factory = get_optimizer(task.method)
+    kind = optimizer_class(factory)
+    if kind is not None and "budget" in kind.option_names():
+        options.setdefault("budget", task.experiment.budget)
     optimizer: Optimizer = factory(
         problem.space,
         direction=problem.direction,
@@ -169,20 +186,26 @@ def run_task(task: Task) -> RunRecord:
     Returns
     -------
     RunRecord
-        With status "failed", the traceback and what had been evaluated, if anything was raised.
+        With status "failed", the traceback and what had been evaluated, if anything was raised;
+        with status "missing" and what to install, if the method's package is not installed.
     """
     trace = _Trace()
     error: str | None = None
+    status: Status = "ok"
     problem: TestProblem | None = None
+    can_reset = reset_peak_memory()
     with warnings.catch_warnings(record=True) as caught, single_blas_thread():
         warnings.simplefilter("always")
         try:
             problem = task.experiment.problem(task.seed)
             _evaluate(task, problem, trace)
+        except MissingPeerError as missing:
+            status, error = "missing", str(missing)
         except Exception:
-            error = traceback.format_exc()
+            status, error = "failed", traceback.format_exc()
+    trace.peak_memory_mib = peak_memory_mib() if can_reset else None
     counts = Counter(warning.category.__name__ for warning in caught)
-    return _record(task, problem, trace, dict(sorted(counts.items())), error)
+    return _record(task, problem, trace, dict(sorted(counts.items())), status, error)
 
 
 def _record(
@@ -190,6 +213,7 @@ def _record(
     problem: TestProblem | None,
     trace: _Trace,
     caught: dict[str, int],
+    status: Status,
     error: str | None,
 ) -> RunRecord:
     direction = "minimize" if problem is None else problem.direction
@@ -213,7 +237,7 @@ def _record(
         budget=task.experiment.budget,
         n_initial=task.experiment.n_initial,
         direction=direction,
-        status="ok" if error is None else "failed",
+        status=status,
         optimum=optimum,
         X=tuple(tuple(point.tolist()) for point in trace.points),
         y=tuple(trace.y),
@@ -236,10 +260,20 @@ def _record(
             else tuple(float(share) for share in np.asarray(estimate.importance))
         ),
         options=trace.options,
-        versions=versions(),
+        versions=versions(*_distributions(task.method)),
         warnings=caught,
         error=error,
+        peak_memory_mib=trace.peak_memory_mib,
     )
+
+
+def _distributions(method: str) -> tuple[str, ...]:
+    """Return the distribution that a peer comes from, if the method is one."""
+    register_methods()
+    if method not in optimizer_names():
+        return ()
+    requirement = requirement_of(method)
+    return () if requirement is None else (requirement.distribution,)
 
 
 def _rows(matrix: FloatArray | None) -> tuple[tuple[float, ...], ...] | None:
@@ -275,47 +309,10 @@ def _still_to_do(
                 f"{path} holds {task.key} with budget and initial points {settings} and options "
                 f"{known_options}; asked for {wanted} and {given}. Write to another --out file."
             )
-        if record.status == "failed" and retry_failed:
+        can_now = record.status == "missing" and absence_of(task.method) is None
+        if can_now or (record.status == "failed" and retry_failed):
             left.append(task)
     return left
-
-
-@contextlib.contextmanager
-def _one_blas_thread_for_children() -> Iterator[None]:
-    """Let processes started inside load a BLAS with one thread; restore the environment."""
-    saved = {name: os.environ.get(name) for name in BLAS_VARIABLES}
-    os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in saved.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[RunRecord]:
-    if jobs == 1:
-        for task in tasks:
-            yield run_task(task)
-        return
-    with (
-        _one_blas_thread_for_children(),
-        ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool,
-    ):
-        futures: list[Future[RunRecord]] = [pool.submit(run_task, task) for task in tasks]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BrokenProcessPool as error:
-            raise WorkerError(
-                "a worker process was killed, often for want of memory. The finished runs are "
-                "kept; repeat the command to go on, with fewer --jobs if it happens again."
-            ) from error
-        finally:
-            for future in futures:
-                future.cancel()
 
 
 def run_experiment(
@@ -340,7 +337,8 @@ def run_experiment(
     methods : sequence of str, optional
         Registered names; those of the experiment by default.
     jobs : int, default 1
-        Processes, each with one BLAS thread.
+        Runs at the same time, each with one BLAS thread. One makes them in this process; more
+        give each run a process of its own, and its peak memory is then its own too.
     retry_failed : bool, default False
         Repeat runs that are on file as failed.
     progress : callable, optional
@@ -374,7 +372,7 @@ def run_experiment(
     fresh: list[RunRecord] = []
     if progress is not None:
         progress(None, 0, len(left))
-    for record in _run_all(left, min(jobs, max(len(left), 1))):
+    for record in run_all(run_task, left, min(jobs, max(len(left), 1))):
         append_record(path, record)
         fresh.append(record)
         if progress is not None:
@@ -385,9 +383,7 @@ def run_experiment(
 
 def check_methods(methods: Sequence[str]) -> None:
     """Raise, suggesting the near name, if a method is not registered or is named twice."""
-    import baselines  # noqa: F401 (registers its optimisers)
-    from boring.registry import get_optimizer
-
+    register_methods()
     if not methods or len(set(methods)) != len(methods):
         raise InvalidInputError(
             f"methods must be distinct, at least one; received {list(methods)}."

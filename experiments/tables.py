@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from boring.exceptions import InvalidInputError
 
 from .config import DEFAULT_METHODS
 from .curves import regret_curves, value_curves
-from .metrics import PairedComparison, compare_paired, quartiles
+from .metrics import PairedComparison, compare_paired, holm, quartiles
 from .records import RunRecord
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "group_by_experiment",
     "group_by_method",
     "markdown",
+    "present",
     "results_table",
     "summarise",
 ]
@@ -68,23 +70,31 @@ class MethodSummary:
     Parameters
     ----------
     method : str
-    n_runs, n_failed : int
-        Failed runs are part of every figure that they have.
+    n_runs, n_failed, n_missing : int
+        Failed runs are part of every figure that they have. Missing ones, whose package is not
+        installed, are part of none and do not count as runs.
     best_value, simple_regret, largest_angle_degrees, seconds_per_ask : Spread or None
         Over seeds; seconds per suggestion is the mean of a run, so that no part of the cost hides
         in rare slow steps.
+    peak_memory_mib : Spread or None
+        Over seeds.
     against_reference : PairedComparison or None
         On the seeds that both have; None for the reference itself.
+    corrected_p : float or None
+        Its p-value after Holm's correction for all comparisons of the experiment.
     """
 
     method: str
     n_runs: int
     n_failed: int
+    n_missing: int
     best_value: Spread | None
     simple_regret: Spread | None
     largest_angle_degrees: Spread | None
     seconds_per_ask: Spread | None
+    peak_memory_mib: Spread | None
     against_reference: PairedComparison | None
+    corrected_p: float | None = None
 
 
 def group_by_experiment(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
@@ -163,32 +173,55 @@ def summarise(
             f"a summary needs the records of one experiment; received {sorted(names)}."
         )
     groups = group_by_method(runs)
+    made = {method: present(group) for method, group in groups.items()}
+    summaries = [_summary(method, group, made, reference) for method, group in groups.items()]
+    corrected = holm(
+        [None if s.against_reference is None else s.against_reference.p_value for s in summaries]
+    )
     return tuple(
-        MethodSummary(
-            method=method,
-            n_runs=len(group),
-            n_failed=sum(record.status == "failed" for record in group),
-            best_value=Spread.of(value_curves(group).final()),
-            simple_regret=(
-                Spread.of(regret_curves(group).final())
-                if all(record.simple_regret is not None for record in group)
-                else None
-            ),
-            largest_angle_degrees=Spread.of(
-                record.largest_angle_degrees
-                for record in group
-                if record.largest_angle_degrees is not None
-            ),
-            seconds_per_ask=Spread.of(
-                float(np.mean(record.seconds_per_ask)) for record in group if record.seconds_per_ask
-            ),
-            against_reference=(
-                _compare(group, groups[reference])
-                if reference in groups and method != reference
-                else None
-            ),
-        )
-        for method, group in groups.items()
+        dataclasses.replace(summary, corrected_p=p)
+        for summary, p in zip(summaries, corrected, strict=True)
+    )
+
+
+def present(records: Iterable[RunRecord]) -> tuple[RunRecord, ...]:
+    """Return the records of runs that were made, leaving out those of what is not installed."""
+    return tuple(record for record in records if record.status != "missing")
+
+
+def _summary(
+    method: str,
+    group: Sequence[RunRecord],
+    made: Mapping[str, tuple[RunRecord, ...]],
+    reference: str,
+) -> MethodSummary:
+    runs = made[method]
+    values = known = against = None
+    if runs:
+        values = Spread.of(value_curves(runs).final())
+        if all(record.simple_regret is not None for record in runs):
+            known = Spread.of(regret_curves(runs).final())
+        if method != reference and made.get(reference):
+            against = _compare(runs, made[reference])
+    return MethodSummary(
+        method=method,
+        n_runs=len(runs),
+        n_failed=sum(record.status == "failed" for record in runs),
+        n_missing=len(group) - len(runs),
+        best_value=values,
+        simple_regret=known,
+        largest_angle_degrees=Spread.of(
+            record.largest_angle_degrees
+            for record in runs
+            if record.largest_angle_degrees is not None
+        ),
+        seconds_per_ask=Spread.of(
+            float(np.mean(record.seconds_per_ask)) for record in runs if record.seconds_per_ask
+        ),
+        peak_memory_mib=Spread.of(
+            record.peak_memory_mib for record in runs if record.peak_memory_mib is not None
+        ),
+        against_reference=against,
     )
 
 
@@ -222,14 +255,16 @@ def _angle(spread: Spread | None, n_runs: int) -> str:
     return text if spread.n == n_runs else f"{text} ({spread.n} of {n_runs})"
 
 
-def _comparison(comparison: PairedComparison | None) -> str:
+def _comparison(comparison: PairedComparison | None, corrected_p: float | None) -> str:
     if comparison is None:
         return MISSING
-    p = "" if comparison.p_value is None else f" ({format_number(comparison.p_value, 2)})"
+    p = "" if corrected_p is None else f" ({format_number(corrected_p, 2)})"
     return f"{comparison.wins}:{comparison.ties}:{comparison.losses}{p}"
 
 
 def _runs(summary: MethodSummary) -> str:
+    if not summary.n_runs:
+        return "missing"
     if summary.n_failed:
         return f"{summary.n_runs}, {summary.n_failed} failed"
     return str(summary.n_runs)
@@ -290,6 +325,7 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
         "simple regret [quartiles] mean",
         "angle / °",
         "s/ask",
+        "MiB",
         "win:tie:loss (p)",
     ]
     rows = [
@@ -300,7 +336,8 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
             _spread(summary.simple_regret),
             _angle(summary.largest_angle_degrees, summary.n_runs),
             format_number(summary.seconds_per_ask.median if summary.seconds_per_ask else None, 2),
-            _comparison(summary.against_reference),
+            f"{summary.peak_memory_mib.median:.0f}" if summary.peak_memory_mib else MISSING,
+            _comparison(summary.against_reference, summary.corrected_p),
         ]
         for summary in summaries
     ]
@@ -317,12 +354,12 @@ def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
     notes = [
         "",
         "Medians over seeds; regret with quartiles and mean, angle (largest principal angle to the "
-        "true subspace) with quartiles; s/ask is wall time per suggestion.",
+        "true subspace) with quartiles; s/ask is wall time per suggestion, MiB the process's peak.",
     ]
     if reference in {record.method for record in runs}:
         notes.append(
             f"Wins are the row's against {reference} on the same seeds; within 10 % is a tie; p "
-            "from Wilcoxon's signed-rank test on log regret."
+            "from Wilcoxon's signed-rank test on log regret, Holm-corrected for the rows."
         )
     for method, group in group_by_method(runs).items():
         judged = [record for record in group if record.trusted is not None]
@@ -331,6 +368,11 @@ def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
             notes.append(f"{method} trusts its own subspace in {trusted} of {len(judged)} runs.")
     if reference not in {record.method for record in runs}:
         notes.append(f"No paired comparison: {reference!r} is not among the methods.")
+    absences: dict[str, str] = {}
+    for record in runs:
+        if record.status == "missing":
+            absences[record.method] = record.error or "not installed"
+    notes += [f"Missing: {absence}" for absence in absences.values()]
     for record in runs:
         if record.status == "failed":
             reason = (record.error or "unknown").strip().splitlines()[-1]

@@ -2,7 +2,8 @@
 
 It chooses by dimension and budget, hence the option. The initial design enters as suggestions,
 which every algorithm of nevergrad takes. Some of them cannot be asked twice without an answer, so
-further points of a batch are uniform and their values not used. Its state cannot be built from data, so it is replayed.
+further points of a batch are uniform and their values not used. Its state cannot be built from
+data, so it is replayed.
 
 Some of its algorithms wait for values in a thread of their own. Every call is therefore made from
 a daemon thread: threads that it starts inherit that, and cannot keep the process from ending.
@@ -27,9 +28,6 @@ __all__ = ["NevergradOptions", "NevergradPeer"]
 
 DEFAULT_BUDGET = 100
 
-LEAST_DIM = 2
-"""Inputs below this are filled up by idle ones: its metamodel fails on one input with numpy 2.4."""
-
 
 @dataclass(frozen=True)
 class NevergradOptions:
@@ -47,6 +45,15 @@ class NevergradOptions:
     def __post_init__(self) -> None:
         """Check the options."""
         as_positive_int(self.budget, "budget")
+
+
+def _as_float(value: Any) -> float:
+    """Return the one number of an array of any shape.
+
+    The metamodel of nevergrad 1.0.12 calls ``float`` on arrays of shape (1,), which numpy has
+    refused since 2.4; without this in its place NGOpt fails wherever its metamodel fits.
+    """
+    return float(np.asarray(value).item())
 
 
 def _in_daemon_thread(call: Callable[[], Any]) -> Any:
@@ -74,9 +81,8 @@ class _Nevergrad(Engine):
         import nevergrad
 
         self._dim = points.shape[1]
-        self._n_idle = max(0, LEAST_DIM - self._dim)
-        space = nevergrad.p.Array(init=np.zeros(self._dim + self._n_idle), lower=-1.0, upper=1.0)
-        space.random_state = np.random.RandomState(seed)  # noqa: NPY002 (what nevergrad takes)
+        space = nevergrad.p.Array(init=np.zeros(self._dim), lower=-1.0, upper=1.0)
+        space.random_state = np.random.RandomState(seed)
         self._optimizer: Any = nevergrad.optimizers.NGOpt(space, budget=budget, num_workers=1)
         self._asked: list[Any] = []  # None for a point that is not nevergrad's
         self._is_waiting = False
@@ -87,11 +93,12 @@ class _Nevergrad(Engine):
         """Return the optimiser's next point; while that is out, uniform ones."""
         if self._is_waiting:
             self._asked.append(None)
-            return np.random.uniform(-1.0, 1.0, self._dim)  # noqa: NPY002 (contained)
+            other = np.random.uniform(-1.0, 1.0, size=(self._dim,))  # noqa: NPY002 (contained)
+            return np.asarray(other, dtype=np.float64)
         self._is_waiting = True
         candidate = _in_daemon_thread(self._optimizer.ask)
         self._asked.append(candidate)
-        return np.asarray(candidate.value, dtype=np.float64)[: self._dim]
+        return np.asarray(candidate.value, dtype=np.float64)
 
     def tell(self, number: int, cost: float) -> None:
         """Tell the cost of a candidate; that of another point is left."""
@@ -105,7 +112,7 @@ class _Nevergrad(Engine):
         _in_daemon_thread(lambda: self._take(x, cost))
 
     def _take(self, x: FloatArray, cost: float) -> None:
-        self._optimizer.suggest(np.append(x, np.zeros(self._n_idle)))
+        self._optimizer.suggest(x)
         self._optimizer.tell(self._optimizer.ask(), cost)
 
 
@@ -117,7 +124,11 @@ class NevergradPeer(ReplayedPeer):
     requirement: ClassVar[Requirement] = Requirement("nevergrad", ("nevergrad",))
 
     def _load(self) -> None:
-        import nevergrad  # noqa: F401
+        import nevergrad
+        from nevergrad.optimization import metamodel
+
+        nevergrad.optimizers  # noqa: B018 (loaded now, not at the first ask)
+        metamodel.float = _as_float
 
     def _start(self, points: FloatArray, costs: FloatArray, seed: int) -> Engine:
         return _Nevergrad(points, costs, seed, self.options.budget)

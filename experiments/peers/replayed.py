@@ -24,7 +24,7 @@ from .base import SEED_BOUND, PeerOptimizer, costs_of, unit_of
 __all__ = ["Engine", "ReplayedPeer"]
 
 SAME_POINT = 1e-8
-"""A told point this near to an asked one, in scaled units, is that one (rounding of the scaling)."""
+"""A told point this near to an asked one, in scaled units, is that one (rounding)."""
 
 
 class Engine(ABC):

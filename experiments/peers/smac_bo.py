@@ -50,16 +50,14 @@ class SmacPeer(RebuiltPeer):
     requirement: ClassVar[Requirement] = Requirement("smac", ("smac", "ConfigSpace"))
 
     def _load(self) -> None:
-        import ConfigSpace
+        import ConfigSpace  # noqa: F401
         import smac  # noqa: F401
 
     def _suggest(self, points: FloatArray, costs: FloatArray, seed: int) -> ArrayLike:
         import ConfigSpace
 
         names = [f"x{k:05d}" for k in range(points.shape[1])]
-        space = ConfigSpace.ConfigurationSpace(
-            {name: (-1.0, 1.0) for name in names}, seed=seed
-        )
+        space = ConfigSpace.ConfigurationSpace({name: (-1.0, 1.0) for name in names}, seed=seed)
         told = [
             ConfigSpace.Configuration(space, values=dict(zip(names, x.tolist(), strict=True)))
             for x in points

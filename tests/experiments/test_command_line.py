@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 import experiments
-from experiments.__main__ import main
+from experiments.__main__ import build_parser, main
+from experiments.config import DEFAULT_METHODS
+from experiments.peers import PEERS
+from experiments.peers.base import Requirement
 from experiments.records import append_record, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,6 +108,28 @@ def test_run_then_report(capsys, tmp_path):
     assert table.strip() in capsys.readouterr().out
     assert main(["report", str(path), "--reference", "sobl"]) == 2
     assert "Did you mean 'sobol'" in capsys.readouterr().err
+
+
+def test_missing_peers_are_named_by_list_and_in_the_report(capsys, tmp_path, monkeypatch):
+    absent = Requirement("cma", ("no_such_engine",))
+    monkeypatch.setattr("experiments.peers.cma_es.CmaPeer.requirement", absent)
+    assert main(["list"]) == 0
+    assert "Missing: peer-cma: cma is not installed" in capsys.readouterr().out
+    path = tmp_path / "x.jsonl"
+    command = ["run", "camelback-2-in-3", "--seeds", "1", "--budget", "6", "--out", str(path)]
+    assert main([*command, "--methods", "sobol,peer-cma"]) == 0
+    assert main(["report", str(path), "--reference", "sobol"]) == 0
+    table = (path.with_suffix("") / "table.md").read_text()
+    assert "| peer-cma | missing |" in " ".join(table.split())
+    assert "Missing: peer-cma: cma is not installed; to install it: pip install" in table
+    assert main([*command[:-1], str(tmp_path / "y.jsonl"), "--methods", "peer-cma"]) == 0
+    assert main(["report", str(tmp_path / "y.jsonl")]) == 0
+    assert [entry.name for entry in (tmp_path / "y").iterdir()] == ["table.md"]
+
+
+def test_groups_of_methods():
+    arguments = build_parser().parse_args(["run", "x", "--methods", "mine, peers,default"])
+    assert arguments.methods == ("mine", *PEERS, *DEFAULT_METHODS)
 
 
 def test_quiet_prints_nothing(capsys, tmp_path):

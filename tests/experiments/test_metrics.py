@@ -7,6 +7,7 @@ from boring.subspace.stiefel import is_orthonormal, random_frame
 from experiments.metrics import (
     best_so_far,
     compare_paired,
+    holm,
     largest_angle_degrees,
     procrustes_align,
     quartiles,
@@ -83,3 +84,11 @@ def test_paired_comparison_with_nothing_to_test():
 def test_an_infinite_regret_loses():
     outcome = compare_paired([np.inf, 1.0], [1.0, np.inf])
     assert (outcome.wins, outcome.losses) == (1, 1)
+
+
+def test_holm_by_hand():
+    # 4 tests: .01 * 4, .02 * 3, .03 * 2 (not below the one before), .9 * 1.
+    assert holm([0.9, 0.01, 0.03, 0.02]) == pytest.approx((0.9, 0.04, 0.06, 0.06))
+    assert holm([None, 0.7, 0.6]) == (None, 1.0, 1.0)
+    assert holm([0.04]) == (0.04,)
+    assert holm([]) == ()

@@ -110,3 +110,14 @@ def test_the_latest_record_of_a_run_counts(record):
     failed = replace(record, status="failed", error="boom")
     other = replace(record, seed=1)
     assert latest([failed, other, record]) == (record, other)
+
+
+def test_lines_of_the_first_version_are_read_without_the_fields_added_since(record):
+    content = json.loads(replace(record, peak_memory_mib=12.5).to_line())
+    assert content["schema"] == 2
+    del content["peak_memory_mib"]
+    with pytest.raises(RecordError, match="peak_memory_mib"):
+        RunRecord.from_line(json.dumps(content))
+    old = RunRecord.from_line(json.dumps({**content, "schema": 1}))
+    assert old == record
+    assert old.peak_memory_mib is None

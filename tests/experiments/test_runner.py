@@ -1,5 +1,6 @@
 import os
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,11 +17,20 @@ from experiments.config import (
     Experiment,
     get_experiment,
 )
+from experiments.peers import PEERS, absence_of
+from experiments.peers.base import RebuiltPeer, Requirement
+from experiments.processes import BLAS_VARIABLES
 from experiments.records import RecordError, read_records
-from experiments.runner import BLAS_VARIABLES, Task, run_experiment, run_task
+from experiments.runner import Task, run_experiment, run_task
 from synthetic import Noisy, get_problem
 
-TIMINGS = {"seconds_per_ask": (), "optimizer_seconds": 0.0, "objective_seconds": 0.0}
+TIMINGS = {
+    "seconds_per_ask": (),
+    "optimizer_seconds": 0.0,
+    "objective_seconds": 0.0,
+    "peak_memory_mib": None,
+}
+PIP = "pip install -e '.[peers]'"
 METHODS = ("sobol", "random")
 
 
@@ -258,3 +268,67 @@ def test_unknown_experiment_suggests_the_near_one():
 def test_an_initial_design_longer_than_the_budget_is_refused():
     with pytest.raises(InvalidInputError, match="n_initial"):
         get_experiment("camelback-2-in-5").with_budget(7)
+
+
+@dataclass(frozen=True)
+class BudgetOptions:
+    budget: int = 1
+
+
+class Centre(RebuiltPeer):
+    """Proposes the centre; its package can be made to vanish."""
+
+    name = "test-centre"
+    options_type = BudgetOptions
+    requirement = Requirement("numpy", ("numpy",))
+
+    def _load(self):
+        pass
+
+    def _suggest(self, points, costs, seed):
+        return np.zeros(points.shape[1])
+
+
+@pytest.fixture
+def centre(monkeypatch):
+    if Centre.name not in optimizer_names():
+        register_optimizer(Centre.name, Centre)
+    monkeypatch.setattr(Centre, "requirement", Requirement("nowhere", ("no_such_engine",)))
+    return Centre.name
+
+
+def test_a_method_that_is_not_installed_is_recorded_as_missing_and_tried_again(
+    experiment, tmp_path, centre, monkeypatch
+):
+    path = tmp_path / "x.jsonl"
+    sobol, missing = run_experiment(experiment, path, seeds=[0], methods=["sobol", centre])
+    assert sobol.status == "ok"
+    assert (missing.status, missing.y) == ("missing", ())
+    assert missing.error.endswith("nowhere is not installed; to install it: " + PIP)
+    size = len(read_records(path))
+    run_experiment(experiment, path, seeds=[0], methods=[centre])
+    assert len(read_records(path)) == size
+    monkeypatch.setattr(Centre, "requirement", Requirement("numpy", ("numpy",)))
+    (made,) = run_experiment(experiment, path, seeds=[0], methods=[centre])
+    assert made.status == "ok"
+    assert made.X[:2] == sobol.X[:2]
+    assert len(read_records(path)) == size + 1
+
+
+def test_a_method_with_a_budget_is_told_that_of_the_experiment(experiment, centre, monkeypatch):
+    monkeypatch.setattr(Centre, "requirement", Requirement("numpy", ("numpy",)))
+    assert run_task(Task(experiment, centre, 0)).options["resolved"]["budget"] == 6
+    own = replace(experiment, options={centre: {"budget": 9}})
+    assert run_task(Task(own, centre, 0)).options["resolved"]["budget"] == 9
+
+
+def test_every_peer_gives_a_record_installed_or_not(experiment):
+    for name in PEERS:
+        record = run_task(Task(replace(experiment, budget=3, n_initial=3), name, 0))
+        assert record.status == ("ok" if absence_of(name) is None else "missing"), record.error
+
+
+def test_a_run_in_its_own_process_has_its_own_peak(experiment, tmp_path):
+    records = run_experiment(experiment, tmp_path / "x.jsonl", seeds=[0], jobs=2)
+    if sys.platform == "linux":
+        assert all(10 < record.peak_memory_mib < 1000 for record in records)

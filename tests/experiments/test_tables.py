@@ -62,6 +62,7 @@ def test_the_table_shows_the_figures(runs):
         "90.0 [90.0, 90.0]",
         "0.25",
         "–",
+        "–",
     ]
     assert "0:1:4 (" in text
     assert "Wins are the row's against boring" in text
@@ -127,3 +128,56 @@ def test_markdown_aligns_and_escapes():
 def test_numbers():
     assert format_number(None) == "–"
     assert format_number(123456.0) == "1.23e+05"
+
+
+def test_p_values_are_corrected_for_the_number_of_comparisons(make_record):
+    finals = {
+        "boring": (1, 2, 3, 4, 5, 6),
+        "gp": (2, 4, 6, 8, 10, 12),
+        "sobol": (9, 8, 7, 6, 5, 7),
+    }
+    records = [
+        make_record([99.0, value - 1.0], seed=seed, method=method)
+        for method, values in finals.items()
+        for seed, value in enumerate(values)
+    ]
+    boring, gp, sobol = summarise(records)
+    assert boring.corrected_p is None
+    assert gp.corrected_p == pytest.approx(2 * gp.against_reference.p_value)
+    assert sobol.corrected_p == sobol.against_reference.p_value
+    assert sobol.corrected_p > gp.against_reference.p_value
+    text = results_table(records)
+    assert f"({gp.corrected_p:.2g})" in text
+    assert "Holm-corrected" in text
+
+
+def test_a_missing_peer_has_its_row_and_its_command(runs, make_record):
+    missing = [
+        make_record(
+            [], seed=seed, budget=2, method="peer-cma", status="missing", error="cma: pip install x"
+        )
+        for seed in range(5)
+    ]
+    text = results_table([*runs, *missing])
+    row = next(line for line in text.splitlines() if line.startswith("| peer-cma"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells == ["peer-cma", "missing", "–", "–", "–", "–", "–", "–"]
+    assert text.count("Missing: cma: pip install x") == 1
+    assert "Failed" not in text
+    summary = summarise([*runs, *missing])[-1]
+    assert (summary.n_runs, summary.n_missing, summary.simple_regret) == (0, 5, None)
+
+
+def test_runs_made_after_an_installation_count_alone(runs, make_record):
+    made = make_record([5.0, 0.0], seed=0, method="peer-cma", peak_memory_mib=120.0)
+    missing = make_record([], seed=1, budget=2, method="peer-cma", status="missing", error="x")
+    summary = summarise([*runs, made, missing])[-1]
+    assert (summary.n_runs, summary.n_missing) == (1, 1)
+    assert summary.simple_regret.median == 1.0
+    assert summary.peak_memory_mib.median == 120.0
+
+
+def test_a_missing_reference_is_no_reference(make_record):
+    absent = make_record([], budget=1, status="missing", error="x")
+    other = make_record([1.0], method="gp")
+    assert all(entry.against_reference is None for entry in summarise([absent, other]))
