@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from boring import registry
 from boring.exceptions import DuplicatePointWarning
 from boring.registry import get_optimizer, optimizer_names, register_optimizer
 from boring.testing import OPTIMIZER_CHECKS, check_optimizer
@@ -39,8 +40,6 @@ ENGINES = {
 }
 HERE = Requirement("numpy", ("numpy",))
 NOWHERE = Requirement("no-such-engine", ("no_such_engine",))
-
-register()
 
 
 class GlobalWalk(RebuiltPeer):
@@ -113,9 +112,13 @@ class AbsentPeer(GlobalWalk):
     requirement = NOWHERE
 
 
-for _kind in (GlobalWalk, CountingPeer, AbsentPeer):
-    if _kind.name not in optimizer_names():
-        register_optimizer(_kind.name, _kind)
+@pytest.fixture(autouse=True)
+def names(monkeypatch):
+    """Register the peers and the stand-ins for one test: other modules list the registry."""
+    monkeypatch.setattr(registry, "_targets", dict(registry._targets))
+    register()
+    for kind in (GlobalWalk, CountingPeer, AbsentPeer):
+        register_optimizer(kind.name, kind)
 
 
 def sphere(x):
