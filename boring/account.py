@@ -14,16 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from boring.data import Observations
 from boring.exceptions import SubspaceWarning
+from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, score_clustered_dimensions
 from boring.subspace.dimension import DimensionRow, lowest_bic
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
-from boring.subspace.factor_fit import FactorSettings
-from boring.subspace.full_rank import (
-    CLUSTERED_CHOICE_FLOOR,
-    CLUSTERED_NOISE_FLOOR,
-    score_dimensions,
-)
-from boring.subspace_turn import TRUSTED_GATE, basis_of, factor_of
+from boring.subspace.factor_fit import basis_of
+from boring.subspace_turn import TRUSTED_GATE, factor_of
 from boring.typing import FloatArray
 from boring.warping import log_warp
 
@@ -61,25 +58,58 @@ def account_of_subspace(
     values = log_warp(y)
     table: tuple[DimensionRow, ...] | None = None
     if effective_dim is None:
-        floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
-        table = score_dimensions(X, values, max_effective_dim, floor)
+        table = score_clustered_dimensions(X, values, max_effective_dim)
         effective_dim = lowest_bic(table).effective_dim
     starts = [factor_of(memory, X.shape[1])] if memory else []
-    with warnings.catch_warnings():
-        # In the middle of a run an unsupported subspace is no surprise: `trusted` says it.
-        warnings.simplefilter("ignore", SubspaceWarning)
-        estimate = estimate_active_subspace(
-            X,
-            values,
-            effective_dim,
-            rng=rng,
-            noise_floor=CLUSTERED_NOISE_FLOOR,
-            starts=starts,
-            previous_basis=basis_of(starts[0]) if starts else None,
-        )
+    estimate = _estimate(
+        X,
+        values,
+        effective_dim,
+        rng=rng,
+        noise_floor=CLUSTERED_NOISE_FLOOR,
+        starts=starts,
+        previous_basis=basis_of(starts[0]) if starts else None,
+    )
     if table is not None:
         estimate = replace(estimate, dimension_table=table)
     if not memory:
         return estimate
     gate = float(memory["gate"])
     return replace(estimate, trusted=gate > TRUSTED_GATE, trust={**estimate.trust, "gate": gate})
+
+
+def account_by_alternation(
+    data: Observations, n_restarts: int, memory: Mapping[str, Any], rng: np.random.Generator
+) -> SubspaceEstimate:
+    """Estimate the subspace from the data of the thesis preset, by its own method.
+
+    Parameters
+    ----------
+    data : Observations
+    n_restarts : int
+    memory : mapping
+        Holds the last W, whose number of columns is kept.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    SubspaceEstimate
+        ``angle_to_previous`` is the angle to the last W of the run.
+    """
+    previous = np.array(memory["W"])
+    return _estimate(
+        data.finite_X,
+        data.finite_y,
+        previous.shape[1],
+        rng=rng,
+        method="tripathy",
+        n_restarts=n_restarts,
+        previous_basis=previous,
+    )
+
+
+def _estimate(X: FloatArray, y: FloatArray, effective_dim: int, **options: Any) -> SubspaceEstimate:
+    """Estimate without warning: in a run an unsupported subspace is no surprise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubspaceWarning)
+        return estimate_active_subspace(X, y, effective_dim, **options)

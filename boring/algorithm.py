@@ -30,7 +30,7 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.thesis import ThesisOptions, account_by_alternation, boring_step, burn_in_step
+from boring.thesis import ThesisOptions, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int
 from boring.warping import half_rank_warp, log_warp
@@ -139,11 +139,11 @@ class BoringOptimizer(Optimizer):
         portfolio = fit_portfolio(
             X, half_rank_warp(y), rank, context.memory.get("portfolio", {}), context.entropy
         )
-        steers = member.posterior is not None and member.gate > 0
+        subspace = member.posterior if member.gate > 0 else None
         acquisition, basis = (
-            (_improvement(member.posterior, context), member.basis)
-            if steers and member.posterior is not None
-            else (_mixture(portfolio, context), portfolio.directions[:, :rank])
+            (_mixture(portfolio, context), portfolio.directions[:, :rank])
+            if subspace is None
+            else (_improvement(subspace, context), member.basis)
         )
         found = maximize_acquisition(
             acquisition,
@@ -154,7 +154,7 @@ class BoringOptimizer(Optimizer):
             avoid=np.vstack([context.data.X, context.pending]),
         )
         info: dict[str, InfoValue] = {
-            "phase": "subspace" if steers else "portfolio",
+            "phase": "portfolio" if subspace is None else "subspace",
             "acquisition": found.value,
             "start": found.family,
             "gate": member.gate if member.memory else None,
@@ -270,11 +270,13 @@ class ThesisOptimizer(BoringOptimizer):
 
         None during burn-in, in which the preset looks for no subspace.
         """
+        from boring.account import account_by_alternation
+
         if "W" not in self.memory:
             return None
         rng = keyed_generator(self.entropy, "subspace", self.n_told)
         with single_blas_thread():
-            return account_by_alternation(self.options, self.data, self.memory, rng)
+            return account_by_alternation(self.data, self.options.n_restarts, self.memory, rng)
 
     def _propose(self, context: ProposalContext) -> Proposal:
         if len(context.data) < self.options.burn_in:

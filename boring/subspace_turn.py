@@ -34,7 +34,8 @@ from boring.portfolio import (
     iso_model,
     one_step_ahead,
 )
-from boring.subspace.full_rank import choose_and_learn
+from boring.subspace.clustered import choose_and_learn
+from boring.subspace.factor_fit import basis_of
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
 
@@ -84,11 +85,6 @@ class SubspaceMember:
     def basis(self) -> FloatArray:
         """Left singular vectors of M, shape (D, d)."""
         return basis_of(self.factor)
-
-
-def basis_of(factor: FloatArray) -> FloatArray:
-    """Return the left singular vectors of a factor M (D, d), an orthonormal basis."""
-    return np.linalg.svd(factor, full_matrices=False)[0]
 
 
 def subspace_model(dim: int, effective_dim: int) -> GaussianProcessModel:

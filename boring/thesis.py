@@ -19,10 +19,7 @@ preimage.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,19 +31,23 @@ from boring.acquisition.ucb import (
     AdditiveUpperConfidenceBound,
     UpperConfidenceBound,
 )
-from boring.data import Observations
 from boring.embedding import RandomEmbedding, back_project
-from boring.exceptions import InvalidInputError, SubspaceWarning, UnknownNameError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import MATERN32, Ard
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
-from boring.models.priors import Gaussian, dimension_scaled
-from boring.portfolio import NOISE_PRIOR, VARIANCE_PRIOR, prior_mode, single_model
+from boring.models.priors import dimension_scaled
+from boring.portfolio import (
+    NOISE_PRIOR,
+    SECOND_VARIANCE_PRIOR,
+    VARIANCE_PRIOR,
+    prior_mode,
+    single_model,
+)
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
-from boring.subspace.dimension import n_free_parameters
-from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
+from boring.subspace.dimension import rotated_bic
 from boring.subspace.passive import gram_schmidt_complement
 from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
 from boring.typing import FloatArray
@@ -206,8 +207,7 @@ def learn_basis(
     best, best_bic = None, np.inf
     for d in range(1, max_effective_dim + 1):
         candidate = learn(d)
-        m = n_free_parameters(X.shape[1], d) + 2
-        bic = -candidate.log_likelihood + 0.5 * m * np.log(len(X))
+        bic = rotated_bic(X.shape[1], len(X), d, -candidate.log_likelihood)
         if bic >= best_bic:
             break
         best, best_bic = candidate, bic
@@ -232,7 +232,7 @@ def thesis_model(W: FloatArray, V: FloatArray, backend: str = "native") -> Gauss
         MATERN32,
         variance_prior=VARIANCE_PRIOR,
         lengthscale_prior=active,
-        passive_variance_prior=Gaussian(-2.5, 1.5),
+        passive_variance_prior=SECOND_VARIANCE_PRIOR,
         passive_lengthscale_prior=passive,
     )
     if backend == "gpy":
@@ -304,36 +304,3 @@ def _acquisition(
     if options.acquisition == "additive-ucb":
         return AdditiveUpperConfidenceBound(posterior, options.beta)
     return LogExpectedImprovement(posterior, incumbent)
-
-
-def account_by_alternation(
-    options: ThesisOptions, data: Observations, memory: Mapping[str, Any], rng: np.random.Generator
-) -> SubspaceEstimate:
-    """Estimate the subspace from all data by the preset's own method.
-
-    Parameters
-    ----------
-    options : ThesisOptions
-    data : Observations
-    memory : mapping
-        Holds the last W, whose number of columns is kept.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    SubspaceEstimate
-        ``angle_to_previous`` is the angle to the last W of the run.
-    """
-    previous = np.array(memory["W"])
-    with warnings.catch_warnings():
-        # An unsupported subspace is no surprise here: `trusted` says it.
-        warnings.simplefilter("ignore", SubspaceWarning)
-        return estimate_active_subspace(
-            data.finite_X,
-            data.finite_y,
-            previous.shape[1],
-            rng=rng,
-            method="tripathy",
-            n_restarts=options.n_restarts,
-            previous_basis=previous,
-        )

@@ -161,7 +161,8 @@ def _evaluate(task: Task, problem: TestProblem, trace: _Trace) -> None:
         trace.optimizer_seconds += seconds
         start = time.perf_counter()
         value = float(problem(x))
-        y = float(problem.observe(x, keyed_generator(task.seed, "observation", index)))
+        noise = problem.noise(1, keyed_generator(task.seed, "observation", index))
+        y = value + float(noise[0])
         trace.objective_seconds += time.perf_counter() - start
         trace.points.append(x)
         trace.value.append(value)

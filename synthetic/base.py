@@ -204,9 +204,12 @@ class TestProblem:
             If the shape is wrong or a point lies outside the box.
         """
         points, single = self._points(X, "X")
-        noise = self.noise_std * rng.standard_normal(len(points))
-        values: FloatArray = self.formula.value(points) + noise
+        values: FloatArray = self.formula.value(points) + self.noise(len(points), rng)
         return float(values[0]) if single else values
+
+    def noise(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Return what `observe` adds to n values, shape (n,); n normal numbers are drawn."""
+        return self.noise_std * rng.standard_normal(n)
 
     def regret(self, y: ArrayLike) -> FloatArray:
         """Return how far values fall short of the optimum.

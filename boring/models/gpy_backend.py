@@ -30,7 +30,7 @@ from boring.kernels.additive import KernelTerm, cross_squared_distances, squared
 from boring.kernels.maps import Ard, FeatureMap, Free, Isotropic, Projected, ProjectedArd
 from boring.kernels.profiles import get_profile
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import LOG_TWO_PI, GaussianProcess
+from boring.models.posterior import GaussianProcess, log_normal_density
 from boring.rng import isolated_environment, isolated_global_random_state
 from boring.typing import FloatArray
 
@@ -352,7 +352,7 @@ class GPyPosterior:
         """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
         mean, variance = self.predict(X)
         total = variance + self.noise_variance
-        return np.asarray(-0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI))
+        return log_normal_density(y - mean, total)
 
     def _gradients(self, X: FloatArray, kernel: Any) -> tuple[FloatArray, FloatArray]:
         """Return gradients in x of mean and variance under one kernel, each (m, D)."""

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
+def log_normal_density(residual: FloatArray, variance: FloatArray) -> FloatArray:
+    """Return log N(residual; 0, variance), elementwise."""
+    return np.asarray(-0.5 * (residual**2 / variance + np.log(variance) + LOG_TWO_PI))
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _CrossTerm:
     """One term's kernel between new points (m) and data (n)."""
@@ -214,8 +219,7 @@ class GaussianProcess:
     def log_predictive_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
         mean, variance = self.predict(X)
-        total = variance + self.noise_variance
-        return -0.5 * ((y - mean) ** 2 / total + np.log(total) + LOG_TWO_PI)
+        return log_normal_density(y - mean, variance + self.noise_variance)
 
 
 def with_fantasies(

@@ -56,6 +56,11 @@ def n_free_parameters(dim: int, rank: int) -> int:
     return dim * rank - rank * (rank - 1) // 2
 
 
+def rotated_bic(dim: int, n: int, rank: int, nll: float) -> float:
+    """Return the BIC of a d-dimensional subspace of any orientation, in nats."""
+    return nll + 0.5 * (n_free_parameters(dim, rank) + 2) * log(n)
+
+
 def rotated_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:
     """Score a thin factor of any orientation.
 
@@ -68,7 +73,7 @@ def rotated_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:
     fit : FactorFit
     """
     count = n_free_parameters(dim, fit.rank) + 2
-    return DimensionRow(fit.rank, False, count, fit.nll, fit.nll + 0.5 * count * log(n))
+    return DimensionRow(fit.rank, False, count, fit.nll, rotated_bic(dim, n, fit.rank, fit.nll))
 
 
 def axes_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:

@@ -30,7 +30,7 @@ from boring.subspace.checks import (
     warn_of_cliff,
 )
 from boring.subspace.dimension import DimensionRow
-from boring.subspace.factor_fit import FactorFit, FactorSettings
+from boring.subspace.factor_fit import FactorFit, FactorSettings, factor_posterior
 from boring.subspace.full_rank import N_HOPS
 from boring.subspace.importance import N_POINTS, Importance, activity_scores, jackknife_interval
 from boring.subspace.learners import (
@@ -48,9 +48,9 @@ from boring.subspace.trust import (
     cautious_noise,
     check_trust,
     default_folds,
-    factor_posterior,
     in_squared_units,
     isotropic_posterior,
+    training_values,
 )
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, suggest
@@ -334,8 +334,7 @@ def _importance(
         return Importance(full, nothing, np.stack([nothing, nothing], axis=1))
     replicates = []
     for held, fit in zip(report.folds, report.fold_fits, strict=True):
-        kept = np.setdiff1d(np.arange(len(y)), held)
-        values = (y[kept] - y[kept].mean()) / max(float(y[kept].std()), np.finfo(float).eps)
+        kept, values, _, _ = training_values(y, held)
         replicates.append(scores(X[kept], values, fit))
     return jackknife_interval(full, np.array(replicates))
 

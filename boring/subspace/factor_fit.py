@@ -220,12 +220,18 @@ def truncate(
     return min(candidates, key=lambda candidate: candidate.value)
 
 
-def posterior(
-    X: FloatArray, y: FloatArray, fit: FactorFit, settings: FactorSettings
+def basis_of(factor: FloatArray) -> FloatArray:
+    """Return the left singular vectors of a factor M (D, d), an orthonormal basis."""
+    return np.asarray(np.linalg.svd(factor, full_matrices=False)[0])
+
+
+def factor_posterior(
+    X: FloatArray, y: FloatArray, fit: FactorFit, profile: RadialProfile, noise: float
 ) -> GaussianProcess:
-    """Return the GP of a fit, conditioned on data."""
-    model = factor_model(X.shape[1], fit.rank, settings, FULL_PRIOR)
-    theta = np.concatenate([[np.log(fit.variance)], fit.factor.ravel(), [np.log(fit.noise)]])
+    """Return the GP on X M, conditioned on data, under a given noise variance."""
+    term = KernelTerm(profile, Free(*fit.factor.shape), "active")
+    model = GaussianProcessModel(AdditiveKernel([term]))
+    theta = np.concatenate([[np.log(fit.variance)], fit.factor.ravel(), [np.log(noise)]])
     return model.condition(theta, X, y)
 
 
@@ -251,7 +257,8 @@ def gradient_reset(
     -------
     ndarray, shape (D, D)
     """
-    _, _, gradients, _ = posterior(X, y, fit, settings).predict_with_gradient(X)
+    posterior = factor_posterior(X, y, fit, settings.profile, fit.noise)
+    _, _, gradients, _ = posterior.predict_with_gradient(X)
     values, vectors = np.linalg.eigh(gradients.T @ gradients)
     values = np.maximum(values, 0.0)
     top = float(values[-1])

@@ -45,6 +45,7 @@ from boring.subspace.factor_fit import (
     RESET_NORM,
     FactorFit,
     FactorSettings,
+    basis_of,
     fit_axes,
     fit_full,
     fit_thin,
@@ -80,12 +81,6 @@ HOP_POINTS_PER_PARAMETER = 1.2
 # 1-in-25 and 1-in-50 that six other starts missed, hops with noise 1 found W in 15 of 48
 # tries and random metrics in 13; noise .3, bootstrapped points, smoother kernels in 9, 8, 10.
 HOP_NOISE = 1.0
-# Floor in `choose_and_learn`: data of an optimisation cluster around the optimum.
-CLUSTERED_NOISE_FLOOR = 1e-6
-# Floor under which d is chosen there. BIC on data of the default loop, n = 30 to 100, four
-# runs each of camelback 2-in-5, 2-in-10 and sine-exponential 2-in-5: right in 43 of 44
-# under 1e-3 (Matern-3/2), 33 under .01 (too few) and 38 under 1e-6 (too many).
-CLUSTERED_CHOICE_FLOOR = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +233,7 @@ class _Search:
         """Add a truncation, unless its subspace is the best one's already."""
         if self.pool:
             best = self.best
-            U = np.linalg.svd(fit.factor, full_matrices=False)[0]
+            U = basis_of(fit.factor)
             if _close(U[:, :rank], best.factor):
                 self.confirmed = best
                 return
@@ -384,47 +379,6 @@ def _hop(search: _Search, rank: int, dim: int, rng: np.random.Generator) -> None
         if search.agreed:
             return
         search.hop(index, rng)
-
-
-def choose_and_learn(
-    X: FloatArray,
-    y: FloatArray,
-    effective_dim: int | None,
-    max_effective_dim: int | None = None,
-    *,
-    rng: np.random.Generator,
-    noise_floor: float = CLUSTERED_NOISE_FLOOR,
-    starts: Iterable[FloatArray] = (),
-) -> FloatArray:
-    """Return a factor M (D, d) for data that cluster, as those of an optimisation do.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, D), scaled units
-    y : ndarray, shape (n,)
-        Any units.
-    effective_dim : int or None
-        None chooses d by BIC, under `CLUSTERED_CHOICE_FLOOR`.
-    max_effective_dim : int, optional
-    rng : numpy.random.Generator
-    noise_floor : float, default 1e-6
-        Under which M is learned, in units of var(y). The usual .01 hides the few nats
-        that tell directions apart near an optimum.
-    starts : iterable of ndarray, shape (D, k)
-        Warm starts.
-
-    Returns
-    -------
-    ndarray, shape (D, d)
-        Orthogonal columns with norms 1/l, largest first.
-    """
-    values = (y - y.mean()) / max(float(y.std()), np.finfo(float).tiny)
-    settings = SearchSettings(FactorSettings(noise_floor=noise_floor), n_hops=0, final_profiles=())
-    if effective_dim is None:
-        floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
-        effective_dim = choose_dimension(X, values, max_effective_dim, floor)
-    learned = learn_factor(X, values, effective_dim, rng=rng, settings=settings, starts=starts)
-    return learned.fit.factor
 
 
 def score_dimensions(

@@ -28,9 +28,8 @@ from ..exceptions import FitError, InvalidInputError
 from ..kernels.additive import squared_distances
 from ..kernels.profiles import MATERN32, RadialProfile
 from ..models.linalg import cholesky, inverse, log_determinant, solve
+from ..models.posterior import LOG_TWO_PI
 from ..typing import FloatArray
-
-_LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ class StiefelLikelihood:
         A.flat[:: n + 1] += noise
         L, _ = cholesky(A)
         weights = solve(L, self.y)
-        value = -0.5 * (float(self.y @ weights) + log_determinant(L) + n * _LOG_TWO_PI)
+        value = -0.5 * (float(self.y @ weights) + log_determinant(L) + n * LOG_TWO_PI)
         if not np.isfinite(value):
             raise FitError("the log likelihood is not finite; check the kernel parameters.")
 

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
-from boring.kernels.maps import Free, Isotropic
-from boring.kernels.profiles import RadialProfile
+from boring.kernels.maps import Isotropic
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import LOG_TWO_PI, GaussianProcess
+from boring.models.posterior import GaussianProcess, log_normal_density
 from boring.models.priors import dimension_scaled
 from boring.subspace.dimension import n_free_parameters
 from boring.subspace.factor_fit import (
@@ -31,6 +30,8 @@ from boring.subspace.factor_fit import (
     VARIANCE_PRIOR,
     FactorFit,
     FactorSettings,
+    basis_of,
+    factor_posterior,
     fit_axes,
     fit_full,
     fit_thin,
@@ -94,7 +95,7 @@ class CalibratedPredictor:
     def log_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log density of observations y at X, shape (m,), in nats."""
         mean, variance = self.predict(X)
-        return np.asarray(-0.5 * ((y - mean) ** 2 / variance + np.log(variance) + LOG_TWO_PI))
+        return log_normal_density(y - mean, variance)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -157,16 +158,6 @@ def isotropic_posterior(X: FloatArray, y: FloatArray, settings: FactorSettings) 
     return model.condition(fit.theta, X, y)
 
 
-def factor_posterior(
-    X: FloatArray, y: FloatArray, fit: FactorFit, profile: RadialProfile, noise: float
-) -> GaussianProcess:
-    """Return the GP on X M, conditioned on data, under a given noise variance."""
-    term = KernelTerm(profile, Free(*fit.factor.shape), "active")
-    model = GaussianProcessModel(AdditiveKernel([term]))
-    theta = np.concatenate([[np.log(fit.variance)], fit.factor.ravel(), [np.log(noise)]])
-    return model.condition(theta, X, y)
-
-
 def cautious_noise(n: int, fit: FactorFit, axis_aligned: bool, settings: FactorSettings) -> float:
     """Return the noise variance of predictions: at least .05 where points are few.
 
@@ -219,6 +210,14 @@ def balanced_folds(n: int, n_folds: int, rng: np.random.Generator) -> tuple[Floa
     return tuple(np.sort(part) for part in np.array_split(rng.permutation(n), min(n_folds, n)))
 
 
+def training_values(y: FloatArray, held: FloatArray) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return what a fold learns from: indices kept, their values standardised, center, spread."""
+    kept = np.setdiff1d(np.arange(len(y)), held)
+    center = float(y[kept].mean())
+    spread = max(float(y[kept].std()), np.finfo(float).eps)
+    return kept, (y[kept] - center) / spread, center, spread
+
+
 def check_trust(
     X: FloatArray,
     y: FloatArray,
@@ -258,19 +257,16 @@ def check_trust(
     """
     settings = settings or FactorSettings()
     finish = finish or settings
-    frame = np.linalg.svd(factor, full_matrices=False)[0]
+    frame = basis_of(factor)
     overlaps = []
     folds = balanced_folds(len(y), n_folds, rng)
     fits = []
     residuals, totals = np.empty((2, len(y))), np.empty((2, len(y)))
     for held in folds:
-        kept = np.setdiff1d(np.arange(len(y)), held)
-        center = float(y[kept].mean())
-        spread = max(float(y[kept].std()), np.finfo(float).eps)
-        values = (y[kept] - center) / spread
+        kept, values, center, spread = training_values(y, held)
         fit = refit(X[kept], values)
         fits.append(fit)
-        found = np.linalg.svd(fit.factor, full_matrices=False)[0]
+        found = basis_of(fit.factor)
         overlaps.append(float(np.sum((frame.T @ found) ** 2)) / frame.shape[1])
         noise = cautious_noise(len(kept), fit, axis_aligned, finish)
         for row, posterior in enumerate(
@@ -286,7 +282,7 @@ def check_trust(
     errors = np.mean(residuals**2, axis=1)
     inflations = np.maximum(1.0, np.mean(residuals**2 / totals, axis=1))
     scaled = totals * inflations[:, None]
-    densities = np.mean(-0.5 * (residuals**2 / scaled + np.log(scaled) + LOG_TWO_PI), axis=1)
+    densities = np.mean(log_normal_density(residuals, scaled), axis=1)
     better = errors[0] < errors[1] and densities[0] > densities[1]
     return TrustReport(
         bool(better and overlap >= REQUIRED_OVERLAP),

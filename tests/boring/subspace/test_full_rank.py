@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boring.kernels.profiles import MATERN32
-from boring.subspace import factor_fit, full_rank
+from boring.subspace import clustered, factor_fit, full_rank
 from boring.subspace.factor_fit import FactorFit, FactorSettings
 from boring.subspace.full_rank import SearchSettings, learn_factor
 from boring.subspace.stiefel import largest_angle, random_frame
@@ -193,8 +193,8 @@ def test_columns_are_orthogonal_and_ordered():
 
 def test_choose_and_learn_ignores_units():
     W, X, y = camelback_data(5, 60, 15)
-    first = full_rank.choose_and_learn(X, y, None, 3, rng=np.random.default_rng(0))
-    second = full_rank.choose_and_learn(X, 3.0 * y + 7.0, None, 3, rng=np.random.default_rng(0))
+    first = clustered.choose_and_learn(X, y, None, 3, rng=np.random.default_rng(0))
+    second = clustered.choose_and_learn(X, 3.0 * y + 7.0, None, 3, rng=np.random.default_rng(0))
     assert first.shape == (5, 2)
     assert largest_angle(first, W) < TEN_DEGREES
     assert largest_angle(first, second) < 1e-3

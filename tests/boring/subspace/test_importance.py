@@ -6,10 +6,9 @@ from scipy.stats import t
 
 from boring.kernels.profiles import MATERN52
 from boring.subspace.estimate import estimate_active_subspace
-from boring.subspace.factor_fit import FactorFit
+from boring.subspace.factor_fit import FactorFit, factor_posterior
 from boring.subspace.importance import activity_scores, jackknife_interval
 from boring.subspace.stiefel import random_frame
-from boring.subspace.trust import factor_posterior
 
 
 def test_scores_of_a_linear_function_are_squared_slopes():
