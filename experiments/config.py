@@ -167,6 +167,29 @@ _NO_SUBSPACE = (
     _standard("rosenbrock-20", 200, 10, None, "a curved valley through 20 inputs"),
 )
 
+# Many wells, plateaus, cliffs, a needle: where a search gets stuck. Budgets chosen here.
+_MULTIMODAL = (
+    _standard("michalewicz-2-in-10", 100, 10, 2, "two narrow valleys that cross, flat elsewhere"),
+    _standard("michalewicz-5-in-20", 150, 10, 5, "five narrow valleys, flat elsewhere"),
+    _standard("levy-4-in-20", 150, 10, 4, "Levy's ripples on a bowl of four variables"),
+    _standard("griewank-3-in-20", 150, 10, 3, "ripples on a bowl too shallow to lead anywhere"),
+    _standard("ackley-5-in-25", 150, 10, 5, "Ackley's cusp among ripples, five variables"),
+    _standard("shekel-4-in-20", 150, 10, 4, "Shekel's ten wells, the deepest one narrow"),
+    _standard("easom-2-in-10", 100, 10, 2, "a needle in a plain"),
+    _standard("terraces-3-in-15", 100, 10, 3, "a bowl in steps, flat between them"),
+    _standard("noncontinuous-rastrigin-3-in-15", 150, 10, 3, "wells and flats between cliffs"),
+)
+
+# Held aside: nothing is tuned on these, so that they tell how well a choice made elsewhere carries
+# over. Budgets as those of their kin.
+_ASIDE = (
+    _standard("levy-4-in-30", 150, 10, 4, "held aside: Levy's ripples in 30 inputs"),
+    _standard("levy-2-in-100", 150, 10, 2, "held aside: Levy's ripples in 100 inputs"),
+    _standard("michalewicz-2-in-15", 100, 10, 2, "held aside: narrow valleys in 15 inputs"),
+    _standard("griewank-3-in-40", 150, 10, 3, "held aside: Griewank's ripples in 40 inputs"),
+    _standard("rastrigin-3-in-20", 150, 10, 3, "held aside: Rastrigin's wells in 20 inputs"),
+)
+
 _TASKS = (
     _standard("rover-60", 200, 10, None, "path of a rover between obstacles, 30 points"),
     _standard("lasso-diabetes-65", 200, 10, None, "penalties of a weighted Lasso, quadratic terms"),
@@ -179,7 +202,7 @@ _TASKS = (
     _standard("boosting-diabetes-11", 100, 10, None, "hyperparameters of gradient boosting"),
 )
 
-_QUIET = (*_THESIS, *_HIGH_DIMENSIONAL, *_NO_SUBSPACE, *_TASKS)
+_QUIET = (*_THESIS, *_HIGH_DIMENSIONAL, *_NO_SUBSPACE, *_MULTIMODAL, *_ASIDE, *_TASKS)
 
 NOISE_PERCENT = (1, 10)
 """Standard deviation of the noise, per cent of the range of the function on its own box."""
@@ -193,6 +216,10 @@ NOISY = (
     "hartmann6-6-in-25",
     "hartmann6-6-in-100-axis",
     "styblinski-tang-20",
+    "levy-4-in-20",
+    "griewank-3-in-20",
+    "shekel-4-in-20",
+    "terraces-3-in-15",
     "lasso-diabetes-65",
     "kernel-digits-64",
 )

@@ -20,6 +20,14 @@ from .any_dimension import (
 )
 from .base import Formula, TestProblem, WithoutGradient
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
+from .multimodal import (
+    easom,
+    griewank,
+    noncontinuous_rastrigin,
+    rastrigin,
+    shekel,
+    terraces,
+)
 from .passive_terms import Bowl, PassiveTerm, Ripple, Well, decreasing_ripples, mixed_terms
 from .polynomial import PolynomialInput
 from .recovery import recovery_problem
@@ -51,20 +59,26 @@ __all__ = [
     "branin",
     "camelback",
     "decreasing_ripples",
+    "easom",
     "gaussian_mixture",
     "get_problem",
+    "griewank",
     "hartmann6",
     "levy",
     "michalewicz",
     "mixed_terms",
+    "noncontinuous_rastrigin",
     "parabola",
     "problem_names",
+    "rastrigin",
     "recovery_problem",
     "rosenbrock",
     "rover",
     "schwefel12",
+    "shekel",
     "sinusoidal_exponential",
     "styblinski_tang",
+    "terraces",
     "unnormalized_gaussian",
     "value_range",
 ]

@@ -13,11 +13,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from boring.exceptions import InvalidInputError
-from boring.space import Box
-from boring.typing import Direction, FloatArray
+from boring.typing import FloatArray
 
-from .base import Formula, TestProblem
+from .base import TestProblem, cube_problem
 
 __all__ = [
     "Ackley",
@@ -152,13 +150,23 @@ class StyblinskiTang:
 
 @dataclass(frozen=True)
 class Michalewicz:
-    """``-sum_i sin(x_i) sin(i x_i^2 / pi)^20``, with the usual steepness m = 10."""
+    """``-sum_i sin(x_i) sin(i x_i^2 / pi)^20``, with the usual steepness m = 10.
+
+    Parameters
+    ----------
+    clipped : bool, default False
+        Evaluate at the nearest point of [0, pi]^d: beyond it every term is zero, and goes there
+        without a kink, because at both ends the term and its slope vanish.
+    """
+
+    clipped: bool = False
 
     def value(self, X: FloatArray) -> FloatArray:
         """Return the values, shape (n,)."""
+        inside = np.clip(X, 0.0, np.pi) if self.clipped else X
         index = np.arange(1, X.shape[1] + 1)
-        steep = np.sin(index * X * X / np.pi) ** _MICHALEWICZ_POWER
-        values: FloatArray = -(np.sin(X) * steep).sum(axis=1)
+        steep = np.sin(index * inside * inside / np.pi) ** _MICHALEWICZ_POWER
+        values: FloatArray = -(np.sin(inside) * steep).sum(axis=1)
         return values
 
     def gradient(self, X: FloatArray) -> FloatArray:
@@ -169,6 +177,8 @@ class Michalewicz:
         gradients: FloatArray = -(inner ** (_MICHALEWICZ_POWER - 1)) * (
             np.cos(X) * inner + _MICHALEWICZ_POWER * np.sin(X) * slope
         )
+        if self.clipped:
+            gradients[(X < 0.0) | (X > np.pi)] = 0.0
         return gradients
 
 
@@ -251,7 +261,7 @@ def rosenbrock(dim: int, sides: tuple[float, float] = ROSENBROCK_BOX) -> TestPro
 
     Source: thesis App. A; Rana et al. (2017).
     """
-    return _problem("rosenbrock", Rosenbrock(), sides, 0.0, np.ones(dim), minimum_dim=2)
+    return cube_problem("rosenbrock", Rosenbrock(), sides, 0.0, np.ones(dim), minimum_dim=2)
 
 
 def levy(dim: int) -> TestProblem:
@@ -259,7 +269,7 @@ def levy(dim: int) -> TestProblem:
 
     Source: Levy and Montalvo (1985).
     """
-    return _problem("levy", Levy(), (-10.0, 10.0), 0.0, np.ones(dim))
+    return cube_problem("levy", Levy(), (-10.0, 10.0), 0.0, np.ones(dim))
 
 
 def ackley(dim: int, sides: tuple[float, float] = ACKLEY_BOX) -> TestProblem:
@@ -267,7 +277,7 @@ def ackley(dim: int, sides: tuple[float, float] = ACKLEY_BOX) -> TestProblem:
 
     Source: Ackley (1987). Not differentiable at the optimum.
     """
-    return _problem("ackley", Ackley(), sides, 0.0, np.zeros(dim))
+    return cube_problem("ackley", Ackley(), sides, 0.0, np.zeros(dim))
 
 
 def ackley_off_center(dim: int) -> TestProblem:
@@ -288,19 +298,29 @@ def styblinski_tang(dim: int) -> TestProblem:
     root = float(np.min(np.roots([2.0, 0.0, -16.0, 2.5]).real))
     best = np.full(dim, root)
     value = float(StyblinskiTang().value(best[np.newaxis])[0])
-    return _problem("styblinski-tang", StyblinskiTang(), (-5.0, 5.0), value, best)
+    return cube_problem("styblinski-tang", StyblinskiTang(), (-5.0, 5.0), value, best)
 
 
-def michalewicz(dim: int) -> TestProblem:
+def michalewicz(dim: int, clipped: bool = False) -> TestProblem:
     """Return Michalewicz's function on [0, pi]^d.
 
+    Parameters
+    ----------
+    dim : int
+    clipped : bool, default False
+        Continue its terms beyond the box as zero instead of by their formula.
+
+    Notes
+    -----
     Source: thesis App. A; Michalewicz (1992). A sum of functions of one variable each, whose optima
-    are found on a fine grid and polished. Beyond the box the sine turns negative and the function
-    can be lower, so the optimum holds in the box only.
+    are found on a fine grid and polished. From the second period of the sine on, beyond -pi and
+    2 pi, the formula can be lower than in the box, so its optimum holds in the box only. Clipped,
+    no term is lower outside than inside, and the optimum is that of the whole space.
     """
     best = np.array([_michalewicz_coordinate(i) for i in range(1, dim + 1)])
-    value = float(Michalewicz().value(best[np.newaxis])[0])
-    return _problem("michalewicz", Michalewicz(), (0.0, np.pi), value, best, holds_outside=False)
+    formula = Michalewicz(clipped)
+    value = float(formula.value(best[np.newaxis])[0])
+    return cube_problem("michalewicz", formula, (0.0, np.pi), value, best, holds_outside=clipped)
 
 
 def schwefel12(dim: int) -> TestProblem:
@@ -308,7 +328,7 @@ def schwefel12(dim: int) -> TestProblem:
 
     Source: thesis App. A; Schwefel (1981); Li et al. (2018).
     """
-    return _problem("schwefel12", Schwefel12(), (-100.0, 100.0), 0.0, np.zeros(dim))
+    return cube_problem("schwefel12", Schwefel12(), (-100.0, 100.0), 0.0, np.zeros(dim))
 
 
 def gaussian_mixture(dim: int) -> TestProblem:
@@ -337,7 +357,7 @@ def gaussian_mixture(dim: int) -> TestProblem:
         ),
     )
     value = float(formula.value(best[np.newaxis])[0])
-    return _problem("gaussian-mixture", formula, MIXTURE_BOX, value, best, direction="maximize")
+    return cube_problem("gaussian-mixture", formula, MIXTURE_BOX, value, best, direction="maximize")
 
 
 def unnormalized_gaussian(dim: int, scale: float = GAUSSIAN_SCALE) -> TestProblem:
@@ -347,35 +367,7 @@ def unnormalized_gaussian(dim: int, scale: float = GAUSSIAN_SCALE) -> TestProble
     follow.
     """
     formula = UnnormalizedGaussian(scale)
-    return _problem("gaussian", formula, (-1.0, 1.0), 1.0, np.zeros(dim), direction="maximize")
-
-
-def _problem(
-    family: str,
-    formula: Formula,
-    sides: tuple[float, float],
-    optimum: float,
-    best: FloatArray,
-    *,
-    direction: Direction = "minimize",
-    holds_outside: bool = True,
-    minimum_dim: int = 1,
-) -> TestProblem:
-    """Assemble a problem on a cube with one optimiser and every direction active."""
-    dim = best.size
-    if dim < minimum_dim:
-        raise InvalidInputError(f"{family} needs at least {minimum_dim} variables; received {dim}.")
-    return TestProblem(
-        name=f"{family}-{dim}",
-        space=Box(np.full(dim, sides[0]), np.full(dim, sides[1])),
-        formula=formula,
-        direction=direction,
-        optimum=optimum,
-        optimizers=best[np.newaxis],
-        holds_outside=holds_outside,
-        true_basis=np.eye(dim),
-        effective_dim=dim,
-    )
+    return cube_problem("gaussian", formula, (-1.0, 1.0), 1.0, np.zeros(dim), direction="maximize")
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from boring.exceptions import InvalidInputError
 from boring.space import Box
 from boring.typing import Direction, FloatArray
 
-__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient"]
+__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient", "cube_problem"]
 
 Sign = Literal[1, -1]
 
@@ -252,6 +252,59 @@ class TestProblem:
                 f"{points[outside[0]].tolist()}. Clip it with problem.space.clip."
             )
         return points, single
+
+
+def cube_problem(
+    family: str,
+    formula: Formula,
+    sides: tuple[float, float],
+    optimum: float,
+    best: FloatArray,
+    *,
+    direction: Direction = "minimize",
+    holds_outside: bool = True,
+    minimum_dim: int = 1,
+) -> TestProblem:
+    """Assemble a problem on a cube with one optimiser and every direction active.
+
+    Parameters
+    ----------
+    family : str
+        The name is ``<family>-<d>``.
+    formula : Formula
+    sides : tuple of float
+        Ends of the box, the same for every coordinate, raw units.
+    optimum : float
+    best : ndarray, shape (d,)
+        The optimiser, raw units.
+    direction, holds_outside
+        As for :class:`TestProblem`.
+    minimum_dim : int, default 1
+        Fewest variables that the formula makes sense with.
+
+    Returns
+    -------
+    TestProblem
+
+    Raises
+    ------
+    InvalidInputError
+        If there are too few variables.
+    """
+    dim = best.size
+    if dim < minimum_dim:
+        raise InvalidInputError(f"{family} needs at least {minimum_dim} variables; received {dim}.")
+    return TestProblem(
+        name=f"{family}-{dim}",
+        space=Box(np.full(dim, sides[0]), np.full(dim, sides[1])),
+        formula=formula,
+        direction=direction,
+        optimum=optimum,
+        optimizers=best[np.newaxis],
+        holds_outside=holds_outside,
+        true_basis=np.eye(dim),
+        effective_dim=dim,
+    )
 
 
 def _frozen(array: FloatArray | None) -> FloatArray | None:

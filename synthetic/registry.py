@@ -27,6 +27,14 @@ from .any_dimension import (
 )
 from .base import TestProblem
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
+from .multimodal import (
+    easom,
+    griewank,
+    noncontinuous_rastrigin,
+    rastrigin,
+    shekel,
+    terraces,
+)
 from .passive_terms import PassiveTerm, decreasing_ripples, mixed_terms
 from .rover import rover
 from .value_range import RANGE_POINTS, value_range
@@ -36,6 +44,10 @@ __all__ = ["get_problem", "problem_names"]
 
 ROSENBROCK_EMBEDDED_SIDES = (-2.0, 2.0)
 """u = 2 z: on the wide box of the published function the quartic hides the valley (chosen here)."""
+
+RASTRIGIN_EMBEDDED_SIDES = (-2.56, 2.56)
+"""Half of the published box, with five wells to an axis, because eleven in three variables are more
+than some hundred evaluations can tell from noise (chosen here)."""
 
 OFF_CENTER = 0.25
 """Middle of the box of a function that has its optimum there, so that the origin is not a gift."""
@@ -86,10 +98,24 @@ FAMILIES: dict[str, _Family] = {
     "ackley": _Family(ackley, center=OFF_CENTER),
     "ackley-off-center": _Family(ackley_off_center),
     "styblinski-tang": _Family(styblinski_tang),
-    "michalewicz": _Family(michalewicz),
+    "michalewicz": _Family(michalewicz, make_embedded=partial(michalewicz, clipped=True)),
     "schwefel12": _Family(schwefel12, center=OFF_CENTER),
     "gaussian": _Family(unnormalized_gaussian, center=OFF_CENTER),
     "gaussian-mixture": _Family(gaussian_mixture),
+    "griewank": _Family(griewank, center=OFF_CENTER),
+    "rastrigin": _Family(
+        rastrigin,
+        make_embedded=partial(rastrigin, sides=RASTRIGIN_EMBEDDED_SIDES),
+        center=OFF_CENTER,
+    ),
+    "noncontinuous-rastrigin": _Family(
+        noncontinuous_rastrigin,
+        make_embedded=partial(noncontinuous_rastrigin, sides=RASTRIGIN_EMBEDDED_SIDES),
+        center=OFF_CENTER,
+    ),
+    "terraces": _Family(terraces, center=OFF_CENTER),
+    "shekel": _Family(lambda d: shekel(), 4),
+    "easom": _Family(lambda d: easom(), 2),
     "rover": _Family(lambda d: rover(), 60, range_points=COSTLY_RANGE_POINTS),
     "lasso-diabetes": _task("lasso_diabetes", 65),
     "lasso-breast-cancer": _task("lasso_breast_cancer", 30),
@@ -134,6 +160,16 @@ STANDARD = (
     "hartmann6-6-in-100-axis",
     "hartmann6-6-in-1000",
     "hartmann6-6-in-1000-axis",
+    "michalewicz-2-in-10",
+    "michalewicz-5-in-20",
+    "levy-4-in-20",
+    "griewank-3-in-20",
+    "ackley-5-in-25",
+    "rastrigin-3-in-20",
+    "noncontinuous-rastrigin-3-in-15",
+    "terraces-3-in-15",
+    "shekel-4-in-20",
+    "easom-2-in-10",
     "parabola-1",
     "camelback-2",
     "sinexp-2",
