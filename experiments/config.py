@@ -18,6 +18,7 @@ __all__ = [
     "DEFAULT_METHODS",
     "DEFAULT_SEEDS",
     "EXPERIMENTS",
+    "HELD_ASIDE",
     "OPTIMISATION_TABLE",
     "Experiment",
     "get_experiment",
@@ -180,8 +181,7 @@ _MULTIMODAL = (
     _standard("noncontinuous-rastrigin-3-in-15", 150, 10, 3, "wells and flats between cliffs"),
 )
 
-# Held aside: nothing is tuned on these, so that they tell how well a choice made elsewhere carries
-# over. Budgets as those of their kin.
+# Budgets as those of their kin.
 _ASIDE = (
     _standard("levy-4-in-30", 150, 10, 4, "held aside: Levy's ripples in 30 inputs"),
     _standard("levy-2-in-100", 150, 10, 2, "held aside: Levy's ripples in 100 inputs"),
@@ -189,6 +189,9 @@ _ASIDE = (
     _standard("griewank-3-in-40", 150, 10, 3, "held aside: Griewank's ripples in 40 inputs"),
     _standard("rastrigin-3-in-20", 150, 10, 3, "held aside: Rastrigin's wells in 20 inputs"),
 )
+
+HELD_ASIDE = tuple(experiment.name for experiment in _ASIDE)
+"""Nothing is tuned on these: they tell how well a choice made on the others carries over."""
 
 _TASKS = (
     _standard("rover-60", 200, 10, None, "path of a rover between obstacles, 30 points"),
