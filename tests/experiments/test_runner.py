@@ -12,8 +12,10 @@ from boring.registry import optimizer_names, register_optimizer
 from experiments.config import (
     EXPERIMENTS,
     GIVEN_DIMENSION,
+    HELD_ASIDE,
     NOISE_PERCENT,
     NOISY,
+    OPTIMISATION_TABLE,
     Experiment,
     get_experiment,
 )
@@ -248,6 +250,11 @@ def test_every_named_experiment_tells_what_is_known_of_its_problem(name):
 )
 def test_budgets_of_published_studies(name, budget):
     assert get_experiment(name).budget == budget
+
+
+def test_experiments_held_aside_are_part_of_no_comparison():
+    assert set(HELD_ASIDE) <= set(EXPERIMENTS)
+    assert not set(HELD_ASIDE) & {*NOISY, *OPTIMISATION_TABLE}
 
 
 def test_a_third_of_the_problems_is_there_with_noise_too():

@@ -13,7 +13,10 @@ from synthetic import (
     get_problem,
     hartmann6,
     michalewicz,
+    rastrigin,
     rosenbrock,
+    shekel,
+    terraces,
     value_range,
 )
 
@@ -141,6 +144,10 @@ class TestNoiseNames:
             ("rosenbrock-5-in-10-noise10", 0.10, rosenbrock(5, sides=(-2.0, 2.0))),
             ("rosenbrock-5-noise10", 0.10, rosenbrock(5)),
             ("branin-2-in-100-axis-noise99", 0.99, branin()),
+            ("michalewicz-2-in-10-noise10", 0.10, michalewicz(2)),
+            ("rastrigin-3-in-20-noise10", 0.10, rastrigin(3, sides=(-2.56, 2.56))),
+            ("terraces-3-in-15-noise01", 0.01, terraces(3)),
+            ("shekel-4-in-20-noise01", 0.01, shekel()),
         ],
     )
     def test_noise_is_a_share_of_the_range_of_the_function_on_its_own_box(

@@ -26,6 +26,12 @@ PUBLISHED = [
     ("ackley-off-center-4", 0.0, 12, [0.0] * 4),
     ("schwefel12-4", 0.0, 12, [0.0] * 4),
     ("gaussian-4", 1.0, 12, [0.0] * 4),
+    ("griewank-4", 0.0, 12, [0.0] * 4),
+    ("rastrigin-4", 0.0, 12, [0.0] * 4),
+    ("noncontinuous-rastrigin-4", 0.0, 12, [0.0] * 4),
+    ("terraces-4", 0.0, 12, [0.0] * 4),
+    ("shekel-4", -10.5364098166920, 12, [4.0, 4.0, 4.0, 4.0]),
+    ("easom-2", -1.0, 12, [np.pi, np.pi]),
 ]
 
 NAMES = [
@@ -45,6 +51,11 @@ NAMES = [
     "gaussian-3",
     "gaussian-mixture-2",
     "gaussian-mixture-20",
+    "griewank-1",
+    "griewank-3",
+    "rastrigin-2",
+    "shekel-4",
+    "easom-2",
 ]
 
 
@@ -110,7 +121,8 @@ def test_optimum_is_attained_stationary_and_unbeaten(name):
 def test_local_search_reaches_the_optimum_in_few_dimensions(name):
     # The bound of the test above would also hold for an optimum declared too good.
     problem = get_problem(name)
-    assert problem.regret(best_found(problem)) < 1e-6 * (1.0 + abs(problem.optimum))
+    found = best_found(problem, n_starts=40)  # the best points of a sample are often in one well
+    assert problem.regret(found) < 1e-6 * (1.0 + abs(problem.optimum))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,7 +196,9 @@ def test_camelback_by_hand():
     assert problem([1.0, 1.0]) == pytest.approx(4.0 - 2.1 + 1.0 / 3.0 + 1.0)
 
 
-@pytest.mark.parametrize("name", ["rosenbrock-1", "camelback-3", "branin-2-in-1"])
+@pytest.mark.parametrize(
+    "name", ["rosenbrock-1", "camelback-3", "branin-2-in-1", "shekel-3", "easom-4"]
+)
 def test_impossible_dimensions_are_refused(name):
     with pytest.raises(InvalidInputError):
         get_problem(name, seed=0)

@@ -270,11 +270,20 @@ def test_names_beyond_the_standard_ones():
     assert get_problem("levy-3-in-30", seed=0).dim == 30
     assert get_problem("branin-exact-2-in-8", seed=0).passive_basis.shape == (8, 6)
     assert get_problem("ackley-4-in-12-axis", seed=0).effective_dim == 4
-    assert get_problem("michalewicz-2-in-4", seed=0).optimum is None
+    assert get_problem("michalewicz-2-in-4", seed=0).optimum == michalewicz(2).optimum
+    assert get_problem("noncontinuous-rastrigin-ripple-2-in-5", seed=0).optimum == 0.0
 
 
 def test_optimum_off_the_origin_when_embedded():
-    for name in ("ackley-2-in-6", "schwefel12-3-in-6", "gaussian-2-in-6"):
+    for name in (
+        "ackley-2-in-6",
+        "schwefel12-3-in-6",
+        "gaussian-2-in-6",
+        "griewank-2-in-6",
+        "rastrigin-3-in-6",
+        "noncontinuous-rastrigin-3-in-6",
+        "terraces-3-in-6",
+    ):
         problem = get_problem(name, seed=0)
         assert abs(problem(np.zeros(6)) - problem.optimum) > 0.01
 
@@ -286,6 +295,8 @@ def test_optimum_off_the_origin_when_embedded():
         ("hartman6-6-in-25", "hartmann6-6-in-25"),
         ("rosenbrock-ripples-5-in-10", "rosenbrock-ripple-5-in-10"),
         ("Branin-2", "branin-2"),
+        ("shekel-4-inn-20", "shekel-4-in-20"),
+        ("noncontinuous-rastrigin-3in15", "noncontinuous-rastrigin-3-in-15"),
     ],
 )
 def test_unknown_names_suggest_the_near_one(name, near):
