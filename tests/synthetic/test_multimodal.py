@@ -265,6 +265,15 @@ class TestClippedMichalewicz:
                 np.testing.assert_allclose(formula.gradient(near), 0.0, atol=1e-12)
                 np.testing.assert_allclose(formula.value(near), 0.0, atol=1e-12)
 
+    def test_gradient_inside_and_outside(self):
+        formula = Michalewicz(clipped=True)
+        X = np.random.default_rng(0).uniform(-3.0, 6.0, size=(300, 3))
+        gradients = formula.gradient(X)
+        for i, step in enumerate(1e-6 * np.eye(3)):
+            differences = (formula.value(X + step) - formula.value(X - step)) / 2e-6
+            np.testing.assert_allclose(gradients[:, i], differences, atol=1e-7)
+        assert np.abs(gradients).max() > 1.0
+
     def test_formula_itself_is_not_lower_within_one_more_half_period_either_side(self):
         problem = michalewicz(3)
         X = sample(problem, 15, stretch=3.0)
