@@ -29,9 +29,12 @@ __all__ = ["SaasboOptions", "SaasboPeer"]
 N_TAUS = 4
 """Members of the ensemble (BoTorch's default)."""
 
-N_RESTARTS, N_RAW, MAX_STEPS = 4, 512, 60
+N_RESTARTS, N_RAW, MAX_STEPS = 8, 256, 100
 """Starts of the maximisation of the acquisition, points they are picked from, and steps from each
 (chosen here for speed)."""
+
+FIT_STEPS = 200
+"""Of L-BFGS, for the hyperparameters (chosen here; the posterior density stays after 100)."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,8 @@ class SaasboOptions:
     ----------
     n_taus : int, default 4
         Members of the ensemble, one value of the global shrinkage each.
-    n_restarts : int, default 4
-    n_raw : int, default 512
+    n_restarts : int, default 8
+    n_raw : int, default 256
         Points from which the starts are picked.
     """
 
@@ -81,7 +84,10 @@ class SaasboPeer(RebuiltPeer):
             X = torch.tensor((points + 1.0) / 2.0, dtype=torch.double)
             y = torch.tensor(-costs, dtype=torch.double)[:, None]
             model = EnsembleMapSaasSingleTaskGP(X, y, num_taus=self.options.n_taus)
-            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+            fit_gpytorch_mll(
+                ExactMarginalLogLikelihood(model.likelihood, model),
+                optimizer_kwargs={"options": {"maxiter": FIT_STEPS}},
+            )
             found, _ = optimize_acqf(
                 LogExpectedImprovement(model, best_f=y.max()),
                 bounds=torch.stack([torch.zeros(dim), torch.ones(dim)]).double(),
