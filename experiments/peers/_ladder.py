@@ -13,7 +13,14 @@ import numpy as np
 from boring.initial_design import sobol_design
 from boring.typing import FloatArray
 
-__all__ = ["Ladder", "LocalRun", "local_run", "perturbed_candidates", "region"]
+__all__ = [
+    "Ladder",
+    "LocalRun",
+    "failure_tolerance_of",
+    "local_run",
+    "perturbed_candidates",
+    "region",
+]
 
 LENGTH_INIT, LENGTH_MIN, LENGTH_MAX = 0.8, 0.5**7, 1.6
 """Side of the trust region in the unit cube: at first, the least and the largest (appendix D)."""

@@ -8,8 +8,9 @@ from the told values in their order; the memory holds only how many were told be
 proposal. Points out for evaluation do not enter the model: draws differ of themselves.
 
 **Deviations**: one point at a time; 2000 candidates at most where the paper has 5000, which makes
-the joint draw fifteen times as fast; a value that is not finite is a failure, and the worst one to
-the model. The first design is the shared one, later ones have its length.
+the joint draw more than ten times as fast; a value that is not finite is a failure, and the worst
+one to the model; the centre is the best value told, also under noise, where the paper takes the
+least posterior mean. The first design is the shared one, later ones have its length.
 """
 
 from __future__ import annotations
