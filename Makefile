@@ -9,16 +9,18 @@ VENV      := .venv
 PY        := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+
 # One BLAS thread: the matrices are small, and more threads only get in each other's way.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv peers demo test test-all lint types bench wheel clean
+.PHONY: help venv peers torch-peers demo test test-all lint types bench wheel clean
 
 help: ## Show this list
 	@echo "boring-bo: make <target>"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(INSTALLED) ## Make .venv with the pinned packages (the other targets do it when needed)
 
@@ -35,6 +37,15 @@ peers: $(INSTALLED) ## Install the optimisers of others that the arena compares 
 	@echo "==> Installing the peers with the versions in constraints-peers.txt"
 	@$(PY) -m pip install --quiet --disable-pip-version-check \
 	  -c constraints.txt -c constraints-peers.txt -e '.[peers]'
+
+# Torch comes first and alone, from its own index: pip would otherwise take a build of several GB
+# for graphics cards.
+torch-peers: $(INSTALLED) ## Install those on BoTorch, with the CPU build of torch (about 1 GB)
+	@echo "==> Installing the CPU build of torch, then BoTorch (some minutes)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps \
+	  -c constraints-torch-peers.txt --index-url $(TORCH_INDEX) torch
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  -c constraints-peers.txt -c constraints-torch-peers.txt -e '.[torch-peers]'
 
 demo: $(INSTALLED) ## Embedded Camelback: BORING against REMBO, a plain GP and Sobol search
 	@echo "==> Running the demo: tables here, JSON lines and pictures under results/"

@@ -67,8 +67,8 @@ setup(
             "smac>=2.3",
             "trust-bo>=0.3",
         ],
-        # One version, so that a CPU build installed beforehand is kept: see experiments/README.md.
-        "torch-peers": ["torch==2.13.0", "botorch>=0.16"],
+        # One version, so that a CPU build installed beforehand is kept: `make torch-peers`.
+        "torch-peers": ["torch==2.13.0", "botorch>=0.18"],
         "notebooks": [*PLOT, "ipykernel>=6.0", "nbconvert>=7.0"],
         "dev": DEV,
     },

@@ -4,9 +4,10 @@ One engine to a module, imported when an optimiser is made and only there. :func
 the names known whether or not the engines are installed; a run of one that is not is recorded as
 missing and named in the report, with the command that installs it.
 
-Rebuilt from the data at every proposal: scikit-optimize, SMAC, BoTorch. Replayed, because their
-state is no function of the data: CMA-ES, TPE, trust-bo, NGOpt. Either way a proposal is a function
-of the options and the context, as the base class demands.
+Rebuilt from the data at every proposal: scikit-optimize, SMAC, BoTorch, SAASBO. Replayed, because
+their state is no function of the data: CMA-ES, TPE, trust-bo, NGOpt. TuRBO and BAxUS are written
+anew on BoTorch's Gaussian process; their trust regions are computed from the values in their order.
+Either way a proposal is a function of the options and the context, as the base class demands.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ _TARGETS = {
     "peer-nevergrad": "experiments.peers.nevergrad_ngopt:NevergradPeer",
     "peer-smac": "experiments.peers.smac_bo:SmacPeer",
     "peer-botorch": "experiments.peers.botorch_gp:BotorchPeer",
+    "peer-saasbo": "experiments.peers.saasbo:SaasboPeer",
+    "peer-turbo": "experiments.peers.turbo:TurboPeer",
+    "peer-baxus": "experiments.peers.baxus:BaxusPeer",
 }
 
 PEERS = tuple(_TARGETS)

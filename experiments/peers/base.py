@@ -61,8 +61,15 @@ class Requirement:
 
     @property
     def command(self) -> str:
-        """The command that installs it, to be run from the root of the checkout."""
-        return f"pip install -e '.[{self.extra}]'"
+        """The command that installs it, to be run from the root of the checkout.
+
+        Of torch, which pip alone would take in a build of several GB, it is the Makefile's.
+        """
+        return (
+            "make torch-peers"
+            if self.extra == "torch-peers"
+            else f"pip install -e '.[{self.extra}]'"
+        )
 
     @property
     def absence(self) -> str:

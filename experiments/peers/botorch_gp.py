@@ -7,8 +7,6 @@ the numbers of starts of BoTorch's own tutorials.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
+from ._torch import TORCH, load_torch, torch_contained
 from .base import RebuiltPeer, Requirement
 
 __all__ = ["BotorchOptions", "BotorchPeer"]
@@ -46,35 +45,15 @@ class BotorchOptions:
         as_positive_int(self.n_raw, "n_raw")
 
 
-@contextlib.contextmanager
-def _torch_contained(seed: int) -> Iterator[None]:
-    """Seed torch inside the block, with one thread; restore both on exit."""
-    import torch
-
-    n_threads = torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(n_threads)
-
-
 class BotorchPeer(RebuiltPeer):
     """Default GP and log-EI of ``botorch``; options are those of :class:`BotorchOptions`."""
 
     name: ClassVar[str] = "peer-botorch"
     options_type: ClassVar[type] = BotorchOptions
-    requirement: ClassVar[Requirement] = Requirement(
-        "botorch", ("torch", "gpytorch", "botorch"), "torch-peers"
-    )
+    requirement: ClassVar[Requirement] = TORCH
 
     def _load(self) -> None:
-        import botorch.acquisition
-        import botorch.fit
-        import botorch.models
-        import botorch.optim  # noqa: F401
+        load_torch()
 
     def _suggest(self, points: FloatArray, costs: FloatArray, seed: int) -> ArrayLike:
         import torch
@@ -85,7 +64,7 @@ class BotorchPeer(RebuiltPeer):
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         dim = points.shape[1]
-        with _torch_contained(seed):
+        with torch_contained(seed):
             X = torch.tensor((points + 1.0) / 2.0, dtype=torch.double)
             y = torch.tensor(-costs, dtype=torch.double)[:, None]
             model = SingleTaskGP(X, y)

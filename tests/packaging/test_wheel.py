@@ -97,16 +97,29 @@ def test_wheel_holds_exactly_the_three_packages(wheel):
     assert {name for name in names if name.endswith(".py")} == in_checkout
 
 
-def test_constraints_pin_every_requirement_of_the_development_install(wheel):
+@pytest.mark.parametrize(
+    ("extra", "files"),
+    [
+        ("dev", ["constraints.txt"]),
+        ("peers", ["constraints.txt", "constraints-peers.txt"]),
+        (
+            "torch-peers",
+            ["constraints.txt", "constraints-peers.txt", "constraints-torch-peers.txt"],
+        ),
+    ],
+)
+def test_constraints_pin_every_requirement_once(wheel, extra, files):
     pins = {}
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            match = re.fullmatch(r"([a-z0-9-]+)==([0-9][0-9a-z.]*)", line)
-            assert match, f"constraints.txt holds more than plain pins: {line!r}"
-            pins[match[1]] = match[2]
+    for file in files:
+        for line in (ROOT / file).read_text().splitlines():
+            if line and not line.startswith("#"):
+                match = re.fullmatch(r"([a-z0-9-]+)==([0-9][0-9a-z.]*)", line)
+                assert match, f"{file} holds more than plain pins: {line!r}"
+                assert match[1] not in pins, f"{file} pins {match[1]} again"
+                pins[match[1]] = match[2]
     for requirement in metadata_of(wheel).get_all("Requires-Dist", []):
         specifier, _, marker = requirement.partition(";")
-        if marker and 'extra == "dev"' not in marker:
+        if marker and f'extra == "{extra}"' not in marker:
             continue
         name = re.match(r"[A-Za-z0-9._-]+", specifier)[0]
         assert re.sub(r"[-_.]+", "-", name).lower() in pins
