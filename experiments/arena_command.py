@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .arena import ArenaOutcome, run_arena
+from .arena import ArenaOutcome, read_arena, read_plan, run_arena
 from .arguments import (
     experiment_names,
     method_names,
@@ -23,8 +23,12 @@ from .config import DEFAULT_METHODS, DEFAULT_SEEDS, GROUPS
 from .peers import PEERS
 from .progress import RunProgress
 from .records import RunRecord
+from .tables import DEFAULT_REFERENCE
 
 __all__ = ["add_arena", "run_arena_command"]
+
+REPORT_FOLDER = "report"
+"""Folder, within that of the arena, of the report."""
 
 DESCRIPTION = """\
 Run many experiments with many methods over paired seeds, and report on all of them.
@@ -98,7 +102,23 @@ def add_arena(commands: Any) -> None:
         metavar="FOLDER",
         help="(default %(default)s)",
     )
-    arena.add_argument("--quiet", action="store_true", help="no progress and no report on screen")
+    arena.add_argument(
+        "--report-only", action="store_true", help="run nothing, report on what is in the folder"
+    )
+    arena.add_argument(
+        "--records",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FILE",
+        help="further files of records that the report takes in",
+    )
+    arena.add_argument(
+        "--reference",
+        default=DEFAULT_REFERENCE,
+        help="method whose losses the report lists (default %(default)s)",
+    )
+    arena.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 class RunLog:
@@ -126,7 +146,22 @@ class RunLog:
 
 
 def run_arena_command(arguments: argparse.Namespace) -> None:
-    """Run the arena as the command line says."""
+    """Run the arena as the command line says, and report."""
+    if not arguments.report_only:
+        _run(arguments)
+    from .arena_report import write_arena_report
+
+    files = write_arena_report(
+        read_arena(arguments.out, arguments.records),
+        arguments.out / REPORT_FOLDER,
+        arguments.reference,
+        plan=read_plan(arguments.out),
+    )
+    if not arguments.quiet:
+        print("Report: " + ", ".join(str(file) for file in files))
+
+
+def _run(arguments: argparse.Namespace) -> None:
     experiments = tuple(
         one.with_budget(arguments.budget) for one in select_experiments(arguments.experiments)
     )
