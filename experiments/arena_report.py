@@ -288,8 +288,8 @@ def write_arena_report(
         raise InvalidInputError(
             f"{reference!r} is not in the records. {suggest(reference, methods)}"
         )
-    for experiment, group in group_by_experiment(runs).items():
-        budgets = sorted({record.budget for record in group})
+    for experiment, own in group_by_experiment(runs).items():
+        budgets = sorted({record.budget for record in own})
         if len(budgets) > 1:
             raise InvalidInputError(
                 f"the records of {experiment} are of several budgets, {budgets}, and cannot be "
@@ -301,12 +301,12 @@ def write_arena_report(
     drawn = order_methods(record.method for record in made)
     files = []
     pictures = {}
-    for group, members in in_groups(made).items():
+    for group, panels in in_groups(made).items():
         name = f"convergence-{group}.png"
         title = f"Experiments: {group}"
         files.append(
             convergence_panels(
-                members, folder / name, reference=reference, methods=drawn, title=title
+                panels, folder / name, reference=reference, methods=drawn, title=title
             )
         )
         pictures[title] = name

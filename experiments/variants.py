@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from boring.exceptions import BoringError, InvalidInputError, UnknownNameError
@@ -231,7 +233,25 @@ def _find(path: str) -> tuple[Any, str]:
             f"Module {module_name!r} has no attribute {attribute!r}. "
             f"{suggest(attribute, [name for name in vars(module) if not name.startswith('__')])}"
         )
+    function = _default_of(module, attribute)
+    if function is not None:
+        raise InvalidInputError(
+            f"{path} is the default of an argument of {function}, taken when the module is loaded; "
+            "changing it would change nothing. Replace the function where it is called."
+        )
     return module, attribute
+
+
+def _default_of(module: ModuleType, attribute: str) -> str | None:
+    """Return the function of a module that has one of its names as the default of an argument."""
+    if not getattr(module, "__file__", None):
+        return None
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            defaults = [*node.args.defaults, *node.args.kw_defaults]
+            if any(isinstance(one, ast.Name) and one.id == attribute for one in defaults):
+                return getattr(node, "name", "a lambda")
+    return None
 
 
 @contextlib.contextmanager
@@ -247,6 +267,8 @@ def constants_in_place(constants: Mapping[str, Any]) -> Iterator[None]:
     ------
     UnknownNameError
         If one does not exist; nothing has been replaced then.
+    InvalidInputError
+        If replacing it would change nothing, because it is the default of an argument.
     """
     places = {path: _find(path) for path in constants}
     with contextlib.ExitStack() as former:

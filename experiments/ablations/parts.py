@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.exceptions import UnknownNameError
 from boring.models.priors import Gaussian, dimension_scaled, hvarfner
 from boring.typing import FloatArray
@@ -39,6 +40,21 @@ def open_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     return 1.0
 
 
+def without_polish(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return the best candidate, without following its gradient."""
+    return maximize_acquisition(*arguments, **{**named, "max_iterations": 0})
+
+
+def from_one_start(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return what following the gradient from the best candidate alone finds."""
+    return maximize_acquisition(*arguments, **{**named, "n_starts": 1})
+
+
+def from_eight_starts(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return what following the gradient from eight candidates finds."""
+    return maximize_acquisition(*arguments, **{**named, "n_starts": 8})
+
+
 def part(
     name: str,
     options: Mapping[str, Any] | None = None,
@@ -58,7 +74,7 @@ def _noise(center: float) -> dict[str, object]:
 
 
 _MEMBERS = "boring.portfolio.MEMBER_NAMES"
-_MAXIMIZER = "boring.acquisition.maximizer"
+_MAXIMIZER = "boring.algorithm.maximize_acquisition"
 
 PARTS: tuple[Variant, ...] = (
     part("warp none", constants={"boring.algorithm.half_rank_warp": standardize}),
@@ -80,9 +96,9 @@ PARTS: tuple[Variant, ...] = (
     part("relearn at 1.5", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.5}),
     part("initial 5", {"n_initial": 5}),
     part("initial 20", {"n_initial": 20}),
-    part("no gradient polish", constants={f"{_MAXIMIZER}.MAX_ITERATIONS": 0}),
-    part("one start", constants={f"{_MAXIMIZER}.N_STARTS": 1}),
-    part("eight starts", constants={f"{_MAXIMIZER}.N_STARTS": 8}),
+    part("no gradient polish", constants={_MAXIMIZER: without_polish}),
+    part("one start", constants={_MAXIMIZER: from_one_start}),
+    part("eight starts", constants={_MAXIMIZER: from_eight_starts}),
     part("noise prior -4", constants=_noise(-4.0)),
     part("noise prior -10", constants=_noise(-10.0)),
     part("lengthscales halved", constants=_lengthscales(half_as_long)),
