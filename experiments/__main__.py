@@ -10,7 +10,9 @@ from pathlib import Path
 from boring.exceptions import BoringError, InvalidInputError
 from boring.validation import suggest
 
-from .config import DEFAULT_METHODS, DEFAULT_SEEDS, EXPERIMENTS, get_experiment
+from .arena_command import add_arena, run_arena_command
+from .arguments import method_names, positive
+from .config import DEFAULT_SEEDS, EXPERIMENTS, GROUPS, get_experiment
 from .peers import PEERS
 
 __all__ = ["main"]
@@ -29,9 +31,12 @@ examples:
   python -m experiments run camelback-2-in-5 --seeds 5 --jobs 2 --out results/camelback.jsonl
   python -m experiments report results/camelback.jsonl --out results/camelback
   python -m experiments run branin-2-in-25 --methods boring,peers --jobs 2
+  python -m experiments run camelback-2-in-5 --methods 'boring,boring[subspace_every=0]'
+  python -m experiments arena --experiments thesis --seeds 5 --jobs 2 --time-limit 60
+  python -m experiments arena --report-only
 """
 
-COMMANDS = ("run", "report", "list", "demo", "bench")
+COMMANDS = ("run", "report", "arena", "list", "demo", "bench")
 
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
@@ -44,23 +49,6 @@ class _Parser(argparse.ArgumentParser):
             wrong = message.split("invalid choice: '")[1].split("'")[0]
             message = f"unknown command {wrong!r}. {suggest(wrong, COMMANDS)}"
         super().error(message)
-
-
-def _positive(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer of at least 1; received {text!r}")
-    return number
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Split a list of methods; "peers" and "default" in it stand for all of them."""
-    groups = {"peers": PEERS, "default": DEFAULT_METHODS}
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    return tuple(one for name in names for one in groups.get(name, (name,)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -78,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("name", help="an experiment; `python -m experiments list` shows them")
     run.add_argument(
         "--seeds",
-        type=_positive,
+        type=positive,
         default=DEFAULT_SEEDS,
         help="number of paired seeds (default %(default)s)",
     )
@@ -86,16 +74,16 @@ def build_parser() -> argparse.ArgumentParser:
         "--first-seed", type=int, default=0, help="the first of them (default %(default)s)"
     )
     run.add_argument(
-        "--budget", type=_positive, help="evaluations of each run (default: the experiment's)"
+        "--budget", type=positive, help="evaluations of each run (default: the experiment's)"
     )
     run.add_argument(
         "--methods",
-        type=_names,
+        type=method_names,
         help="comma-separated, such as boring,gp,peers; 'default' and 'peers' stand for all of "
-        "those (default: the experiment's)",
+        "those; NAME[option=value,...] changes options (default: the experiment's)",
     )
     run.add_argument(
-        "--jobs", type=_positive, default=1, help="processes, one BLAS thread each (default 1)"
+        "--jobs", type=positive, default=1, help="processes, one BLAS thread each (default 1)"
     )
     run.add_argument("--out", type=Path, help="JSON lines (default results/NAME.jsonl)")
     run.add_argument("--retry-failed", action="store_true", help="repeat runs on file as failed")
@@ -112,14 +100,15 @@ def build_parser() -> argparse.ArgumentParser:
         default="boring",
         help="method that the others are paired with (default %(default)s)",
     )
+    add_arena(commands)
     commands.add_parser("list", help="list the experiments and the methods")
     demo = commands.add_parser(
         "demo",
         help="the embedded Camelback, with table and pictures, in a few minutes",
         description="BORING against REMBO, a plain GP and Sobol search on a hidden Camelback.",
     )
-    demo.add_argument("--jobs", type=_positive, default=2, help="processes (default %(default)s)")
-    demo.add_argument("--seeds", type=_positive, help="number of paired seeds")
+    demo.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
+    demo.add_argument("--seeds", type=positive, help="number of paired seeds")
     demo.add_argument(
         "--out", type=Path, default=Path("results/demo"), help="folder (default %(default)s)"
     )
@@ -128,8 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="tables of optimisation, subspace recovery and speed",
         description="Run the three benchmarks; tables are printed and written to the folder.",
     )
-    bench.add_argument("--seeds", type=_positive, help="seeds of optimisation and recovery")
-    bench.add_argument("--jobs", type=_positive, default=2, help="processes (default %(default)s)")
+    bench.add_argument("--seeds", type=positive, help="seeds of optimisation and recovery")
+    bench.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
     bench.add_argument(
         "--out", type=Path, default=Path("results/bench"), help="folder (default %(default)s)"
     )
@@ -200,6 +189,8 @@ def _list() -> None:
     ]
     print(markdown(["experiment", "evaluations", "initial", "what it is"], rows))
     print(f"\nMethods: {', '.join(optimizer_names())}")
+    for group, members in GROUPS.items():
+        print(f"Group {group}: {', '.join(members)}")
     for name in PEERS:
         absence = absence_of(name)
         if absence is not None:
@@ -233,6 +224,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _run(arguments)
         elif arguments.command == "report":
             _report(arguments)
+        elif arguments.command == "arena":
+            run_arena_command(arguments)
         elif arguments.command == "list":
             _list()
         elif arguments.command == "demo":

@@ -18,6 +18,7 @@ __all__ = [
     "DEFAULT_METHODS",
     "DEFAULT_SEEDS",
     "EXPERIMENTS",
+    "GROUPS",
     "HELD_ASIDE",
     "OPTIMISATION_TABLE",
     "Experiment",
@@ -236,6 +237,19 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     )
 }
 """By name. SwissFEL (thesis 5.2, setting 5) was never published and is not among them."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    group: tuple(experiment.name for experiment in members)
+    for group, members in {
+        "thesis": _THESIS,
+        "high-dimensional": _HIGH_DIMENSIONAL,
+        "no-subspace": _NO_SUBSPACE,
+        "multimodal": _MULTIMODAL,
+        "aside": _ASIDE,
+        "tasks": _TASKS,
+    }.items()
+} | {"noisy": tuple(name for name in EXPERIMENTS if "-noise" in name)}
+"""Names of the experiments of each kind. Every experiment is in one group."""
 
 
 def get_experiment(name: str) -> Experiment:

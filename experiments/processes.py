@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from boring.exceptions import BoringError
 
-__all__ = ["BLAS_VARIABLES", "WorkerError", "one_blas_thread_for_children", "run_all"]
+__all__ = ["BLAS_VARIABLES", "WorkerError", "is_late", "one_blas_thread_for_children", "run_all"]
 
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
@@ -45,13 +47,39 @@ def one_blas_thread_for_children() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _run_alone(run: Callable[[TaskT], ResultT], task: TaskT) -> ResultT:
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(run, task).result()
+@dataclass(frozen=True)
+class _Alone:
+    """Runs one task in a fresh process; returns None where it was too late to start."""
+
+    run: Callable[[Any], Any]
+    deadline: float | None
+    on_death: Callable[[Any], Any] | None
+
+    def __call__(self, task: Any) -> Any:
+        if is_late(self.deadline):
+            return None
+        context = multiprocessing.get_context("spawn")
+        try:
+            with ProcessPoolExecutor(1, context) as pool:
+                return pool.submit(self.run, task).result()
+        except BrokenProcessPool:
+            if self.on_death is None:
+                raise
+            return self.on_death(task)
+
+
+def is_late(deadline: float | None) -> bool:
+    """Whether a deadline by ``time.monotonic`` has passed; None never does."""
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def run_all(
-    run: Callable[[TaskT], ResultT], tasks: Sequence[TaskT], jobs: int
+    run: Callable[[TaskT], ResultT],
+    tasks: Sequence[TaskT],
+    jobs: int,
+    *,
+    deadline: float | None = None,
+    on_death: Callable[[TaskT], ResultT] | None = None,
 ) -> Iterator[ResultT]:
     """Yield the result of each task as it comes.
 
@@ -60,24 +88,34 @@ def run_all(
     run : callable
         A module-level function, so that it can be sent to another process.
     tasks : sequence
+        Started in this order.
     jobs : int
         Tasks at the same time. One stays in this process; with more, every task has a fresh
         process, so that its memory is its own.
+    deadline : float, optional
+        By ``time.monotonic``. Tasks not started by then are left out; those running finish.
+    on_death : callable, optional
+        Makes the result of a task whose process was killed.
 
     Raises
     ------
     WorkerError
-        If a process was killed.
+        If a process was killed, and ``on_death`` is not given.
     """
     if jobs == 1:
         for task in tasks:
+            if is_late(deadline):
+                return
             yield run(task)
         return
+    alone = _Alone(run, deadline, on_death)
     with one_blas_thread_for_children(), ThreadPoolExecutor(jobs) as pool:
-        futures: list[Future[ResultT]] = [pool.submit(_run_alone, run, task) for task in tasks]
+        futures: list[Future[ResultT | None]] = [pool.submit(alone, task) for task in tasks]
         try:
             for future in as_completed(futures):
-                yield future.result()
+                result = future.result()
+                if result is not None:
+                    yield result
         except BrokenProcessPool as error:
             raise WorkerError(
                 "a worker process was killed, often for want of memory. The finished runs are "

@@ -23,9 +23,12 @@ import numpy as np
 from boring.exceptions import BoringError, JournalWarning
 from boring.typing import Direction, FloatArray
 
+from .metrics import simple_regret
+
 __all__ = [
     "SCHEMA_VERSION",
     "RecordError",
+    "RunKey",
     "RunRecord",
     "append_record",
     "as_matrix",
@@ -35,13 +38,22 @@ __all__ = [
     "to_jsonable",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised whenever a field is added or changes its meaning; a reader refuses unknown versions."""
 
-ADDED_FIELDS: Mapping[int, tuple[str, ...]] = {1: (), 2: ("peak_memory_mib",)}
-"""What each version brought; lines of an older one are read with None in its place."""
+ADDED_FIELDS: Mapping[int, tuple[str, ...]] = {
+    1: (),
+    2: ("peak_memory_mib",),
+    3: ("learned_dim", "trust", "importance_interval", "importance_coverage"),
+}
+"""What each version brought; lines of an older one are read with None in its place. Since version 3
+the points may be left out, and what follows from the observed values is (`RunRecord.to_line`)."""
+
+DERIVED_SINCE = 3
 
 Status = Literal["ok", "failed", "missing"]
+"""See `RunRecord.status`."""
+
 RunKey = tuple[str, str, int]
 
 
@@ -68,8 +80,8 @@ class RunRecord:
         made because the method's package is not installed; it has no evaluations.
     optimum : float or None
         Declared optimum of the problem.
-    X : tuple of tuples of float, shape (n, D)
-        Evaluated points, raw units.
+    X : tuple of tuples of float, shape (n, D), or None
+        Evaluated points, raw units; None where they were not kept. Seed and method tell them.
     y : tuple of float
         Observed values in the order of evaluation (with noise, if the problem has any).
     value : tuple of float
@@ -85,7 +97,7 @@ class RunRecord:
     optimizer_seconds, objective_seconds : float
         Wall seconds spent in the optimiser (ask, tell and the final estimate) and in the objective.
     basis, true_basis : tuple of tuples of float, shape (D, d), or None
-        Final learned active basis, and the true one.
+        Final learned active basis, and the true one (None also where points were not kept).
     largest_angle_degrees : float or None
         Largest principal angle between the two; None when either is missing.
     trusted : bool or None
@@ -103,6 +115,15 @@ class RunRecord:
     peak_memory_mib : float or None
         Largest resident memory of the process during the run, MiB; None where the system does not
         tell it. With one process for each run (two ``jobs`` or more) it is the run's own.
+    learned_dim : int or None
+        Number of directions d of the learned subspace.
+    trust : mapping of str to float, or None
+        Figures behind ``trusted``.
+    importance_interval : tuple of tuples of float, shape (D, 2), or None
+        Nominally 90 per cent, of each importance.
+    importance_coverage : float or None
+        Share of the parameters whose true importance lies in its interval; None without interval,
+        or where the problem has no gradient.
     """
 
     experiment: str
@@ -114,7 +135,7 @@ class RunRecord:
     direction: Direction
     status: Status
     optimum: float | None
-    X: tuple[tuple[float, ...], ...]
+    X: tuple[tuple[float, ...], ...] | None
     y: tuple[float, ...]
     value: tuple[float, ...]
     simple_regret: tuple[float, ...] | None
@@ -133,6 +154,10 @@ class RunRecord:
     warnings: Mapping[str, int] = field(default_factory=dict)
     error: str | None = None
     peak_memory_mib: float | None = None
+    learned_dim: int | None = None
+    trust: Mapping[str, float] | None = None
+    importance_interval: tuple[tuple[float, ...], ...] | None = None
+    importance_coverage: float | None = None
 
     @property
     def key(self) -> RunKey:
@@ -140,8 +165,16 @@ class RunRecord:
         return (self.experiment, self.method, self.seed)
 
     def to_line(self) -> str:
-        """Return the record as one line of JSON, without the line break."""
+        """Return the record as one line of JSON, without the line break.
+
+        Noiseless values equal to the observed ones, and regrets that follow from them and the
+        optimum, are left out: :meth:`from_line` puts them back.
+        """
         content = {"schema": SCHEMA_VERSION, **dataclasses.asdict(self)}
+        if self.value == self.y:
+            del content["value"]
+        if self.simple_regret == _regret(self.value, self.optimum, self.direction):
+            del content["simple_regret"]
         return json.dumps(to_jsonable(content), allow_nan=False, separators=(",", ":"))
 
     @classmethod
@@ -168,6 +201,10 @@ class RunRecord:
         later = (names for number, names in ADDED_FIELDS.items() if number > version)
         content |= {name: None for names in later for name in names if name not in content}
         names = {entry.name for entry in dataclasses.fields(cls)}
+        derived = set()
+        if version >= DERIVED_SINCE:
+            derived = {"value", "simple_regret"} - set(content)
+            content |= dict.fromkeys(derived)
         if set(content) != names:
             different = sorted(set(content) ^ names)
             raise RecordError(
@@ -175,7 +212,22 @@ class RunRecord:
             )
         for name, decode in _DECODERS.items():
             content[name] = decode(content[name])
+        if "value" in derived:
+            content["value"] = content["y"]
+        if "simple_regret" in derived:
+            content["simple_regret"] = _regret(
+                content["value"], content["optimum"], content["direction"]
+            )
         return cls(**content)
+
+
+def _regret(
+    values: tuple[float, ...], optimum: float | None, direction: Direction
+) -> tuple[float, ...] | None:
+    """Return the regrets that follow from values and optimum."""
+    if optimum is None:
+        return None
+    return tuple(float(gap) for gap in simple_regret(values, optimum, direction))
 
 
 def to_jsonable(value: object) -> Any:
@@ -224,6 +276,10 @@ def _matrix(value: Any) -> tuple[tuple[float, ...], ...] | None:
     return None if value is None else tuple(tuple(float(entry) for entry in row) for row in value)
 
 
+def _figures(value: Any) -> dict[str, float] | None:
+    return None if value is None else {name: float(number) for name, number in value.items()}
+
+
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "optimum": _number,
     "X": _matrix,
@@ -240,6 +296,9 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "largest_angle_degrees": _number,
     "importance": _numbers,
     "peak_memory_mib": _number,
+    "trust": _figures,
+    "importance_interval": _matrix,
+    "importance_coverage": _number,
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from boring.exceptions import JournalWarning
 from experiments.records import (
+    ADDED_FIELDS,
     RecordError,
     RunRecord,
     append_record,
@@ -114,10 +115,15 @@ def test_the_latest_record_of_a_run_counts(record):
 
 def test_lines_of_the_first_version_are_read_without_the_fields_added_since(record):
     content = json.loads(replace(record, peak_memory_mib=12.5).to_line())
-    assert content["schema"] == 2
+    assert content["schema"] == 3
+    content |= {"value": content["y"], "simple_regret": record.simple_regret}
+    for name in ADDED_FIELDS[3]:
+        del content[name]
+    assert RunRecord.from_line(json.dumps({**content, "schema": 2})).peak_memory_mib == 12.5
     del content["peak_memory_mib"]
-    with pytest.raises(RecordError, match="peak_memory_mib"):
-        RunRecord.from_line(json.dumps(content))
+    for version, missing in ((3, "learned_dim"), (2, "peak_memory_mib")):
+        with pytest.raises(RecordError, match=missing):
+            RunRecord.from_line(json.dumps({**content, "schema": version}))
     old = RunRecord.from_line(json.dumps({**content, "schema": 1}))
     assert old == record
     assert old.peak_memory_mib is None

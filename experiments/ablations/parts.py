@@ -1,0 +1,123 @@
+"""The parts of the default loop, each as a change that takes it away or moves it.
+
+A part is a name and its changes: ``options`` of :class:`boring.algorithm.BoringOptimizer`, and
+``constants`` by their full names. A name that one module imports from another has to be changed in
+the module that uses it. What is changed must exist, or the command says so before any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
+from boring.exceptions import UnknownNameError
+from boring.models.priors import Gaussian, dimension_scaled, hvarfner
+from boring.typing import FloatArray
+from boring.validation import suggest
+from boring.warping import log_warp, standardize
+from experiments.variants import Variant
+
+__all__ = ["DEFAULT", "PARTS", "part", "parts_of"]
+
+DEFAULT = Variant("boring", "boring")
+"""What every part is compared with."""
+
+
+def half_as_long(dim: int) -> Gaussian:
+    """Return the lengthscale prior around half the default length."""
+    return dimension_scaled(dim, center=0.35)
+
+
+def twice_as_long(dim: int) -> Gaussian:
+    """Return the lengthscale prior around twice the default length."""
+    return dimension_scaled(dim, center=1.4)
+
+
+def open_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
+    """Return a score that always lets the subspace have its turn."""
+    del X, y, memory
+    return 1.0
+
+
+def without_polish(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return the best candidate, without following its gradient."""
+    return maximize_acquisition(*arguments, **{**named, "max_iterations": 0})
+
+
+def from_one_start(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return what following the gradient from the best candidate alone finds."""
+    return maximize_acquisition(*arguments, **{**named, "n_starts": 1})
+
+
+def from_eight_starts(*arguments: Any, **named: Any) -> MaximizerResult:
+    """Return what following the gradient from eight candidates finds."""
+    return maximize_acquisition(*arguments, **{**named, "n_starts": 8})
+
+
+def part(
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> Variant:
+    """Return a changed default, to be recorded under the name of the part."""
+    return Variant(name, DEFAULT.method, options or {}, constants or {})
+
+
+def _lengthscales(prior: object) -> dict[str, object]:
+    return {f"boring.{module}.dimension_scaled": prior for module in ("portfolio", "subspace_turn")}
+
+
+def _noise(center: float) -> dict[str, object]:
+    prior = Gaussian(center, 2.0)
+    return {f"boring.{module}.NOISE_PRIOR": prior for module in ("portfolio", "subspace_turn")}
+
+
+_MEMBERS = "boring.portfolio.MEMBER_NAMES"
+_MAXIMIZER = "boring.algorithm.maximize_acquisition"
+
+PARTS: tuple[Variant, ...] = (
+    part("warp none", constants={"boring.algorithm.half_rank_warp": standardize}),
+    part("warp log", constants={"boring.algorithm.half_rank_warp": log_warp}),
+    part("only iso", constants={_MEMBERS: ("iso",)}),
+    part("without ard", constants={_MEMBERS: ("iso", "metric", "mixed")}),
+    part("without metric", constants={_MEMBERS: ("iso", "ard", "mixed")}),
+    part("without mixed", constants={_MEMBERS: ("iso", "ard", "metric")}),
+    part("one speaker", constants={"boring.portfolio.MAX_SPEAKERS": 1}),
+    part("score decay 0.8", constants={"boring.portfolio.SCORE_DECAY": 0.8}),
+    part("score decay 1", constants={"boring.portfolio.SCORE_DECAY": 1.0}),
+    part("min weight 0", constants={"boring.portfolio.MIN_WEIGHT": 0.0}),
+    part("min weight 0.4", constants={"boring.portfolio.MIN_WEIGHT": 0.4}),
+    part("no subspace turns", {"subspace_every": 0}),
+    part("subspace from 25", {"subspace_from": 25}),
+    part("subspace every 3", {"subspace_every": 3}),
+    part("ungated", constants={"boring.subspace_turn.update_gate": open_gate}),
+    part("relearn always", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.0}),
+    part("relearn at 1.5", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.5}),
+    part("initial 5", {"n_initial": 5}),
+    part("initial 20", {"n_initial": 20}),
+    part("no gradient polish", constants={_MAXIMIZER: without_polish}),
+    part("one start", constants={_MAXIMIZER: from_one_start}),
+    part("eight starts", constants={_MAXIMIZER: from_eight_starts}),
+    part("noise prior -4", constants=_noise(-4.0)),
+    part("noise prior -10", constants=_noise(-10.0)),
+    part("lengthscales halved", constants=_lengthscales(half_as_long)),
+    part("lengthscales doubled", constants=_lengthscales(twice_as_long)),
+    part("lengthscales of Hvarfner", constants=_lengthscales(hvarfner)),
+)
+"""Edit freely: the name is the key in the records, so a changed part needs another name or file."""
+
+
+def parts_of(names: Sequence[str]) -> tuple[Variant, ...]:
+    """Return parts by name; none stands for all.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no part of that name; the message suggests the nearest.
+    """
+    known = {one.name: one for one in PARTS}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"There is no part {name!r}. {suggest(name, known)}")
+    return tuple(known[name] for name in names) if names else PARTS

@@ -1,0 +1,114 @@
+"""Arguments that several commands share, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+
+from boring.exceptions import UnknownNameError
+from boring.validation import suggest
+
+from .config import DEFAULT_METHODS, EXPERIMENTS, GROUPS, Experiment
+from .peers import PEERS
+from .variants import split_names
+
+__all__ = ["experiment_names", "method_names", "non_negative", "positive", "select_experiments"]
+
+METHOD_GROUPS = {"peers": PEERS, "default": DEFAULT_METHODS}
+ALL = "all"
+
+
+def positive(text: str) -> int:
+    """Read an integer of at least 1."""
+    return _at_least(text, 1)
+
+
+def non_negative(text: str) -> int:
+    """Read an integer of at least 0."""
+    return _at_least(text, 0)
+
+
+def _at_least(text: str, least: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(
+            f"must be an integer of at least {least}; received {text!r}"
+        )
+    return number
+
+
+def positive_minutes(text: str) -> float:
+    """Read a positive number of minutes."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0.0:
+        raise argparse.ArgumentTypeError(f"must be a positive number of minutes; received {text!r}")
+    return number
+
+
+def method_names(text: str) -> tuple[str, ...]:
+    """Split a list of methods; "peers" and "default" in it stand for all of them.
+
+    A member of a group that is named by itself, too, comes once.
+
+    Examples
+    --------
+    >>> method_names("boring[subspace_every=0],gp")
+    ('boring[subspace_every=0]', 'gp')
+    """
+    named = split_names(text)
+    names: list[str] = []
+    for name in named:
+        members = METHOD_GROUPS.get(name)
+        fresh = [] if members is None else [one for one in members if one not in (*names, *named)]
+        names += [name] if members is None else fresh
+    return tuple(names)
+
+
+def experiment_names(text: str) -> tuple[str, ...]:
+    """Split a list of experiments at its commas."""
+    return split_names(text)
+
+
+def select_experiments(names: tuple[str, ...]) -> tuple[Experiment, ...]:
+    """Return experiments by their names or those of their groups, each once.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of experiments, names of groups, or "all". A minus in front leaves one out.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such experiment or group; the message suggests the nearest.
+
+    Examples
+    --------
+    >>> [one.name for one in select_experiments(("no-subspace", "-ackley-20"))][:1]
+    ['ackley-off-center-20']
+    """
+    chosen: dict[str, Experiment] = {}
+    dropped: set[str] = set()
+    for name in names:
+        wanted = name.removeprefix("-")
+        if wanted == ALL:
+            members: tuple[str, ...] = tuple(EXPERIMENTS)
+        elif wanted in GROUPS:
+            members = GROUPS[wanted]
+        elif wanted in EXPERIMENTS:
+            members = (wanted,)
+        else:
+            known = (*EXPERIMENTS, *GROUPS, ALL)
+            raise UnknownNameError(
+                f"There is no experiment or group {wanted!r}. {suggest(wanted, known)}"
+            )
+        if wanted != name:
+            dropped.update(members)
+        else:
+            chosen.update({member: EXPERIMENTS[member] for member in members})
+    return tuple(one for name, one in chosen.items() if name not in dropped)
