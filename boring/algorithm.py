@@ -1,9 +1,12 @@
 """BoringOptimizer: name the few directions that matter, and optimise along them.
 
-The default loop: a short space-filling design, then at every step the portfolio of
-`boring.portfolio` on half-rank warped values, and at every second step, once its gate is
-open, the surrogate of the subspace (`boring.subspace_turn`) on log-warped values. Either
-way the next point maximises log-EI jointly over x in the box.
+The default loop: a short space-filling design, then by turns (`boring.schedule`)
+
+- the portfolio of `boring.portfolio` on half-rank warped values or, once its gate is open,
+  the surrogate of the subspace (`boring.subspace_turn`) on log-warped values, log-EI being
+  maximised jointly over x in the box;
+- the local model of the incumbent's neighbourhood (`boring.local_turn`);
+- when that has settled, a fresh start (`boring.fresh_start`).
 
 `BoringOptimizer.thesis` is the other preset: the algorithm as the thesis prints it.
 """
@@ -11,7 +14,7 @@ way the next point maximises log-EI jointly over x in the box.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,21 +22,31 @@ from numpy.typing import ArrayLike
 
 from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
-from boring.acquisition.maximizer import maximize_acquisition
+from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.embedding import RandomEmbedding
 from boring.exceptions import InvalidInputError
+from boring.fresh_start import (
+    FreshStart,
+    recall,
+    start_local,
+    start_portfolio,
+    wants_local,
+    with_point,
+)
+from boring.local_turn import LocalStep, is_awaited, local_step
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import Portfolio, fit_portfolio
 from boring.result import InfoValue
 from boring.rng import keyed_generator, single_blas_thread
+from boring.schedule import has_settled, kind_of_turn, spread_of_first
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.thesis import ThesisOptions, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int
-from boring.warping import half_rank_warp, log_warp
+from boring.warping import half_rank_warp, log_warp, moderate
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
@@ -42,6 +55,10 @@ if TYPE_CHECKING:
 DEFAULT_EFFECTIVE_DIM = 2
 # Noise variance (standardised) from which the incumbent is the best posterior mean.
 NOISY = 1e-3
+# Polishing proposes points this close together (Euclidean, scaled units), but no closer.
+REPEATED = 1e-10
+# At least so many first values tell the spread of the objective.
+FEWEST_FIRST = 5
 
 
 @dataclass(frozen=True)
@@ -56,14 +73,21 @@ class BoringOptions:
         Largest d that the BIC may choose.
     subspace_from : int, default 15
         Evaluations from which on the subspace may take turns.
-    subspace_every : int, default 2
-        The subspace's turn comes at every so many evaluations; 0 switches it off.
+    subspace_every : int, default 1
+        The subspace may take every so many of the portfolio's turns; 0 switches it off.
+    local_from : int, default 15
+        Evaluations from which on every second turn is the local model's, but not before
+        there are D + 1; 0 switches it off, and the fresh starts with it.
+    fresh_starts : bool, default True
+        Whether a search that has settled looks for another basin.
     """
 
     effective_dim: int | None = None
     max_effective_dim: int = 5
     subspace_from: int = 15
-    subspace_every: int = 2
+    subspace_every: int = 1
+    local_from: int = 15
+    fresh_starts: bool = True
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -72,6 +96,11 @@ class BoringOptions:
         as_positive_int(self.max_effective_dim, "max_effective_dim")
         as_positive_int(self.subspace_from, "subspace_from")
         as_positive_int(self.subspace_every, "subspace_every", minimum=0)
+        as_positive_int(self.local_from, "local_from", minimum=0)
+        if not isinstance(self.fresh_starts, bool):
+            raise InvalidInputError(
+                f"fresh_starts must be True or False, received {self.fresh_starts!r}"
+            )
 
 
 class BoringOptimizer(Optimizer):
@@ -133,40 +162,175 @@ class BoringOptimizer(Optimizer):
         )
 
     def _propose(self, context: ProposalContext) -> Proposal:
-        X, y = context.data.finite_X, context.data.finite_y
-        member = self._subspace_step(X, y, context.memory.get("subspace", {}), context.rng)
+        y, _ = moderate(context.data.finite_y)
+        local_from = self.options.local_from
+        # A local model of D inputs needs D + 1 neighbours to see a slope.
+        if not local_from or len(y) < max(local_from, self.space.dim + 1):
+            return self._portfolio_turn(context, y)
+        memory = context.memory
+        spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
+        number = len(context.data) + len(context.pending)
+        kind = kind_of_turn(number, memory.get("local"), spread)
+        kept: dict[str, Any] = dict(memory)
+        if kind == "local" and is_awaited(memory.get("local", {}), context.pending):
+            kind = "portfolio"
+        if kind == "local":
+            step = local_step(context.data.finite_X, y, memory.get("local", {}), context.rng)
+            kept["local"] = step.memory
+            if step.x is not None and not self._is_taken(step.x, context):
+                return self._local_proposal(step, kept, context, y)
+            kind = "fresh start"
+        if kind == "fresh start" and self.options.fresh_starts:
+            return self._fresh_turn(context, y, kept, spread)
+        return self._portfolio_turn(context, y, kept)
+
+    def _local_proposal(
+        self, step: LocalStep, memory: dict[str, Any], context: ProposalContext, y: FloatArray
+    ) -> Proposal:
+        assert step.x is not None
+        member = keep_score(context.data.finite_X, log_warp(y), memory.get("subspace", {}))
+        memory["subspace"] = member.memory
+        info: dict[str, InfoValue] = {
+            "phase": "local",
+            "expected gain": step.gain,
+            "trust region": step.radius,
+            "gate": member.gate if member.memory else None,
+            "effective_dim": member.memory.get("effective_dim"),
+        }
+        return Proposal(step.x, memory, info)
+
+    def _portfolio_turn(
+        self, context: ProposalContext, y: FloatArray, kept: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """Let the portfolio choose, or the subspace if it is its turn and its gate is open."""
+        memory = dict(context.memory if kept is None else kept)
+        X = context.data.finite_X
+        turn = int(memory.get("turn", 0))
+        member = self._subspace_step(X, y, turn, memory.get("subspace", {}), context.rng)
         rank = self._leading_directions(member.memory)
         portfolio = fit_portfolio(
-            X, half_rank_warp(y), rank, context.memory.get("portfolio", {}), context.entropy
+            X, half_rank_warp(y), rank, memory.get("portfolio", {}), context.entropy
         )
-        subspace = member.posterior if member.gate > 0 else None
-        acquisition, basis = (
-            (_mixture(portfolio, context), portfolio.directions[:, :rank])
-            if subspace is None
-            else (_improvement(subspace, context), member.basis)
+        memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
+        if member.posterior is not None and member.gate > 0:
+            return self._subspace_proposal(member, memory, context, _portfolio_info(portfolio))
+        found = self._maximize(
+            _mixture(portfolio, context),
+            X[int(np.argmax(y))],
+            portfolio.directions[:, :rank],
+            context,
         )
-        found = maximize_acquisition(
+        info = {
+            "phase": "portfolio",
+            **_search_info(found),
+            **_subspace_info(member),
+            **_portfolio_info(portfolio),
+        }
+        return Proposal(found.x, memory, info)
+
+    def _subspace_proposal(
+        self,
+        member: SubspaceMember,
+        memory: Mapping[str, Any],
+        context: ProposalContext,
+        more: Mapping[str, InfoValue],
+    ) -> Proposal:
+        assert member.posterior is not None
+        posterior = member.posterior
+        incumbent = posterior.X[int(np.argmax(posterior.y))]
+        found = self._maximize(_improvement(posterior, context), incumbent, member.basis, context)
+        info = {"phase": "subspace", **_search_info(found), **_subspace_info(member), **more}
+        return Proposal(found.x, memory, info)
+
+    def _fresh_turn(
+        self, context: ProposalContext, y: FloatArray, memory: dict[str, Any], spread: float
+    ) -> Proposal:
+        """Let the subspace look for another basin, or a fresh start, by turns."""
+        X, turn = context.data.finite_X, int(memory.get("fresh turn", 0))
+        memory["fresh turn"] = turn + 1
+        if turn % 2:
+            member = self._subspace_step(X, y, 0, memory.get("subspace", {}), context.rng)
+            memory["subspace"] = member.memory
+            if member.posterior is not None and member.gate > 0:
+                return self._subspace_proposal(member, memory, context, {})
+        else:
+            member = keep_score(X, log_warp(y), memory.get("subspace", {}))
+            memory["subspace"] = member.memory
+        start = recall(memory.get("fresh start", {}), context.data.X)
+        if start is None or has_settled(start.local, spread):
+            start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
+        proposal = self._fresh_point(start, context)
+        info = {
+            **proposal.info,
+            "start number": start.number,
+            "points of the start": start.size,
+            **_subspace_info(member),
+        }
+        return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
+
+    def _fresh_point(self, start: FreshStart, context: ProposalContext) -> Proposal:
+        """Return the next point of a fresh start."""
+        data, n = context.data, len(context.data)
+        own = np.array([row for row in start.told if data.finite[row]], dtype=int)
+        X, (y, _) = data.X[own], moderate(data.y[own])
+        informative = len(y) >= 2 and y.max() > y.min()
+        if start.size < self._n_initial or not informative:
+            x = self._sobol_point(n + len(context.pending))
+            return Proposal(
+                x, {"fresh start": with_point(start, x, n).memory()}, {"phase": "fresh design"}
+            )
+        if wants_local(start, self._n_initial) and not is_awaited(start.local, context.pending):
+            step = start_local(start, X, y, context.rng)
+            start = replace(start, local=step.memory)
+            if step.x is not None and not self._is_taken(step.x, context):
+                return Proposal(
+                    step.x,
+                    {"fresh start": with_point(start, step.x, n).memory()},
+                    {
+                        "phase": "fresh local",
+                        "expected gain": step.gain,
+                        "trust region": step.radius,
+                    },
+                )
+        rank = self._leading_directions({})
+        portfolio = start_portfolio(start, X, y, rank, context.entropy, self._n_initial)
+        found = self._maximize(
+            _mixture(portfolio, context),
+            X[int(np.argmax(y))],
+            portfolio.directions[:, :rank],
+            context,
+        )
+        start = with_point(start, found.x, n, portfolio=portfolio.memory)
+        info = {"phase": "fresh portfolio", **_search_info(found), **_portfolio_info(portfolio)}
+        return Proposal(found.x, {"fresh start": start.memory()}, info)
+
+    def _maximize(
+        self,
+        acquisition: Acquisition,
+        incumbent: FloatArray,
+        basis: FloatArray,
+        context: ProposalContext,
+    ) -> MaximizerResult:
+        return maximize_acquisition(
             acquisition,
             context.data.dim,
-            incumbent=X[int(np.argmax(y))],
+            incumbent=incumbent,
             rng=context.rng,
             basis=basis,
             avoid=np.vstack([context.data.X, context.pending]),
         )
-        info: dict[str, InfoValue] = {
-            "phase": "portfolio" if subspace is None else "subspace",
-            "acquisition": found.value,
-            "start": found.family,
-            "gate": member.gate if member.memory else None,
-            "effective_dim": member.memory.get("effective_dim"),
-            "angle to previous": member.angle_to_previous,
-        }
-        for one, weight in zip(portfolio.members, portfolio.weights, strict=True):
-            info[f"weight {one.name}"] = float(weight)
-        return Proposal(found.x, {"portfolio": portfolio.memory, "subspace": member.memory}, info)
+
+    def _is_taken(self, x: FloatArray, context: ProposalContext) -> bool:
+        """Tell whether a point repeats an old one to a few digits of rounding."""
+        return duplicates(x, np.vstack([context.data.X, context.pending]), REPEATED)
 
     def _subspace_step(
-        self, X: FloatArray, y: FloatArray, memory: Mapping[str, Any], rng: np.random.Generator
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        turn: int,
+        memory: Mapping[str, Any],
+        rng: np.random.Generator,
     ) -> SubspaceMember:
         """Score the subspace's surrogate, and refit it if this is its turn."""
         options = self.options
@@ -174,7 +338,7 @@ class BoringOptimizer(Optimizer):
         if (
             options.subspace_every == 0
             or len(y) < options.subspace_from
-            or len(y) % options.subspace_every
+            or turn % options.subspace_every
             or self.space.dim == 1
         ):
             return keep_score(X, values, memory)
@@ -288,12 +452,16 @@ def _improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquis
     """Return the log-EI of a posterior over its incumbent.
 
     The incumbent is the best value, or where the model sees noise the best posterior mean
-    at a visited point, since the best of many noisy values is too good to be true.
+    at a visited point, since the best of many noisy values is too good to be true. A point
+    that is out for evaluation counts with its posterior mean: what it is expected to reach
+    is no improvement any more.
     """
     incumbent = float(posterior.y.max())
     if posterior.noise_variance > NOISY:
         incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
     posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
+    if len(context.pending):
+        incumbent = max(incumbent, float(posterior.y[-len(context.pending) :].max()))
     return LogExpectedImprovement(posterior, incumbent)
 
 
@@ -302,3 +470,20 @@ def _mixture(portfolio: Portfolio, context: ProposalContext) -> Acquisition:
     return LogImprovementMixture(
         [_improvement(member.posterior, context) for member in portfolio.speakers()]
     )
+
+
+def _search_info(found: MaximizerResult) -> dict[str, InfoValue]:
+    return {"acquisition": found.value, "start": found.family}
+
+
+def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:
+    return {
+        "gate": member.gate if member.memory else None,
+        "effective_dim": member.memory.get("effective_dim"),
+        "angle to previous": member.angle_to_previous,
+    }
+
+
+def _portfolio_info(portfolio: Portfolio) -> dict[str, InfoValue]:
+    pairs = zip(portfolio.members, portfolio.weights, strict=True)
+    return {f"weight {one.name}": float(weight) for one, weight in pairs}

@@ -70,30 +70,43 @@ def standardize(y: FloatArray) -> FloatArray:
     return centred / spread if spread > 0 else np.zeros_like(y)
 
 
-def half_rank_warp(y: FloatArray) -> FloatArray:
+def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> FloatArray:
     """Replace the worse half of the values by normal scores, then standardise.
 
     Parameters
     ----------
     y : ndarray, shape (n,)
         Larger is better.
+    reference : ndarray of int, shape (k,), optional
+        Indices of the values that median, spread, ranks and moments are taken from; all by
+        default. A space-filling few keep the scale of the whole function, whereas points
+        that crowd near the incumbent zoom in on it.
 
     Returns
     -------
     ndarray, shape (n,)
         With m the median and s the root mean square of y - m over the better half, values
         y >= m are kept and the others become m - s * Phi^-1((rank + .5)/n), ranks counted
-        from the best; then mean 0 and standard deviation 1.
+        from the best; then mean 0 and standard deviation 1. Between the values of the
+        reference, ranks are interpolated.
     """
     y, _ = moderate(y)
-    median = float(np.median(y))
-    better = y >= median
-    spread = float(np.sqrt(np.mean((y[better] - median) ** 2)))
+    base = y if reference is None else y[reference]
+    median = float(np.median(base))
+    better = base >= median
+    spread = float(np.sqrt(np.mean((base[better] - median) ** 2)))
     if not spread > 0:
-        spread = float(y.std())
-    ranks = rankdata(-y) - 1.0
-    scores = median - spread * ndtri((ranks + 0.5) / len(y))
-    return standardize(np.where(better, y, np.minimum(scores, median)))
+        spread = float(base.std())
+    ranks = rankdata(-base) - 1.0
+    if reference is not None:
+        costs, first = np.unique(-base, return_index=True)
+        ranks = np.interp(-y, costs, ranks[first])
+    scores = median - spread * ndtri((ranks + 0.5) / len(base))
+    warped = np.where(y >= median, y, np.minimum(scores, median))
+    if reference is None:
+        return standardize(warped)
+    center, scale = float(warped[reference].mean()), float(warped[reference].std())
+    return (warped - center) / scale if scale > 0 else standardize(warped)
 
 
 def log_warp(y: FloatArray) -> FloatArray:

@@ -35,22 +35,71 @@ def test_phases_weights_and_gate_are_on_record() -> None:
     optimizer, _ = _run("parabola-1-in-5", 0, 30)
     records = optimizer.result().records
     phases = {record.phase for record in records}
-    assert phases <= {"initial", "portfolio", "subspace"}
-    last = records[-1].info
+    assert {"initial", "portfolio", "local"} <= phases
+    searches = [r for r in records if r.phase in ("portfolio", "subspace")]
+    last = searches[-1].info
     weights = [value for key, value in last.items() if key.startswith("weight ")]
     assert sum(weights) == pytest.approx(1)
     assert last["gate"] is not None
-    angles = [r.info["angle to previous"] for r in records[optimizer.n_initial :]]
-    assert sum(angle is not None for angle in angles) >= 5
+    angles = [r.info["angle to previous"] for r in searches]
+    assert sum(angle is not None for angle in angles) >= 3
+    local = [r for r in records if r.phase == "local"]
+    assert all(0 < r.info["trust region"] <= 1 and r.info["expected gain"] > 0 for r in local)
     assert optimizer.subspace.angle_to_previous is not None
     assert records[optimizer.n_initial].info["gate"] is None, "no subspace before its time"
 
 
 def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
-    optimizer, _ = _run("parabola-1-in-5", 1, 24, subspace_every=0)
+    optimizer, _ = _run("parabola-1-in-5", 1, 24, subspace_every=0, local_from=0)
     assert {r.phase for r in optimizer.result().records} == {"initial", "portfolio"}
     assert optimizer.memory["subspace"] == {}
     assert optimizer.subspace is not None, "the account does not need the turns"
+
+
+def test_a_settled_search_starts_afresh_and_comes_back() -> None:
+    optimizer, _ = _run("camelback-2-in-5", 2, 80)
+    records = optimizer.result().records
+    fresh = [r for r in records if r.phase.startswith("fresh")]
+    assert {"fresh design", "fresh portfolio"} <= {r.phase for r in fresh}
+    assert [r.info["points of the start"] for r in fresh][:3] == [0, 1, 2]
+    memory = optimizer.memory["fresh start"]
+    own = optimizer.data.X[memory["told"]]
+    assert len(own) >= optimizer.n_initial
+    first = optimizer.data.X[: optimizer.n_initial]
+    assert np.min(np.linalg.norm(own[:, None] - first, axis=2)) > 1e-6, "points of its own"
+
+
+def test_without_fresh_starts_there_are_none() -> None:
+    optimizer, _ = _run("camelback-2-in-5", 2, 60, fresh_starts=False)
+    assert {r.phase for r in optimizer.result().records} <= {
+        "initial",
+        "portfolio",
+        "subspace",
+        "local",
+    }
+
+
+@pytest.mark.statistical
+def test_polishes_to_many_digits() -> None:
+    regrets = []
+    for seed in range(3):
+        optimizer, problem = _run("camelback-2-in-5", seed, 60)
+        regrets.append(optimizer.result().y_best - problem.optimum)
+    assert sorted(regrets)[1] < 1e-5, regrets
+
+
+@pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
+def test_fresh_starts_survive_failures_and_batches() -> None:
+    problem = get_problem("parabola-1-in-2", 1)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=4)
+    optimizer.run(problem, 16, progress=False)
+    phases = set()
+    for round_ in range(12):
+        points = optimizer.ask(2)
+        phases |= {record.phase for record in optimizer._history.asks[-2:]}
+        optimizer.tell(points[1], problem(points[1]))
+        optimizer.tell(points[0], np.nan if round_ % 3 == 0 else problem(points[0]))
+    assert any(phase.startswith("fresh") for phase in phases), phases
 
 
 def test_a_rebuilt_optimiser_asks_the_same_at_every_step() -> None:

@@ -1,0 +1,144 @@
+"""Fresh starts: a search that has settled in one basin looks for another, without prejudice.
+
+Half-rank warp, ten points and log-EI together trust one basin: once most points lie in it,
+the warp measures everything by its small differences. That is what polishes so well, and what
+never leaves. No model fitted to those data helps much (plain and thinned values, wider warps
+and added noise were tried); forgetting them does. A fresh start is the loop in small: a few
+points of the Sobol sequence, then by turns a portfolio and a local model on the points of
+this start *alone*. When its own trust region has shrunk, the next start begins.
+
+Every second start measures values by its initial points only (`half_rank_warp` with
+``reference``), which zooms less and suits functions with steep walls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from boring.local_turn import SAME, LocalStep, local_step
+from boring.portfolio import Portfolio, fit_portfolio
+from boring.typing import FloatArray
+from boring.warping import half_rank_warp
+
+# Points of a start's own before its local model may speak, beyond the initial ones.
+LOCAL_AFTER = 5
+
+
+@dataclass(frozen=True, eq=False)
+class FreshStart:
+    """The points of a start, and what it remembers.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first.
+    told : tuple of int
+        Rows of the run's data that belong to it.
+    awaited : tuple of tuple of float
+        Its points that have not been told yet.
+    seen : int
+        Rows of the run's data that have been searched for awaited points.
+    portfolio, local : mapping
+        Memories of its portfolio and its local model.
+    """
+
+    number: int
+    told: tuple[int, ...] = ()
+    awaited: tuple[tuple[float, ...], ...] = ()
+    seen: int = 0
+    portfolio: Mapping[str, Any] | None = None
+    local: Mapping[str, Any] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of its points, awaited ones included."""
+        return len(self.told) + len(self.awaited)
+
+    def memory(self) -> dict[str, Any]:
+        """Return it as JSON-able values."""
+        return {
+            "number": self.number,
+            "told": list(self.told),
+            "awaited": [list(x) for x in self.awaited],
+            "seen": self.seen,
+            "portfolio": dict(self.portfolio or {}),
+            "local": dict(self.local or {}),
+        }
+
+
+def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
+    """Return the start that is under way, its awaited points looked up; None if there is none.
+
+    Parameters
+    ----------
+    memory : mapping
+        What `FreshStart.memory` was.
+    X : ndarray, shape (n, D), scaled units
+        All points told so far; only ever appended to.
+    """
+    if not memory:
+        return None
+    told, awaited = list(memory["told"]), []
+    seen = int(memory["seen"])
+    for x in memory["awaited"]:
+        rows = np.flatnonzero(np.all(np.abs(X[seen:] - np.array(x)) <= SAME, axis=1))
+        if rows.size:
+            told.append(seen + int(rows[0]))
+        else:
+            awaited.append(tuple(x))
+    return FreshStart(
+        int(memory["number"]),
+        tuple(told),
+        tuple(awaited),
+        seen if awaited else len(X),
+        memory["portfolio"],
+        memory["local"],
+    )
+
+
+def with_point(
+    start: FreshStart,
+    x: FloatArray,
+    n: int,
+    portfolio: Mapping[str, Any] | None = None,
+    local: Mapping[str, Any] | None = None,
+) -> FreshStart:
+    """Return the start with one more awaited point, proposed when n points had been told."""
+    return FreshStart(
+        start.number,
+        start.told,
+        (*start.awaited, tuple(float(v) for v in x)),
+        start.seen if start.awaited else n,
+        start.portfolio if portfolio is None else portfolio,
+        start.local if local is None else local,
+    )
+
+
+def wants_local(start: FreshStart, n_initial: int) -> bool:
+    """Tell whether the next point is the local model's: every second one, after a while."""
+    return start.size >= n_initial + LOCAL_AFTER and start.size % 2 == 1
+
+
+def start_local(
+    start: FreshStart, X: FloatArray, y: FloatArray, rng: np.random.Generator
+) -> LocalStep:
+    """Return the local step on the start's own points X (k, D), y (k,)."""
+    return local_step(X, y, start.local or {}, rng)
+
+
+def start_portfolio(
+    start: FreshStart,
+    X: FloatArray,
+    y: FloatArray,
+    effective_dim: int,
+    entropy: int,
+    n_initial: int,
+) -> Portfolio:
+    """Return the portfolio on the start's own points X (k, D), y (k,), larger is better."""
+    reference: Sequence[int] | None = range(min(n_initial, len(y))) if start.number % 2 else None
+    warped = half_rank_warp(y, reference=None if reference is None else np.array(reference))
+    return fit_portfolio(X, warped, effective_dim, start.portfolio or {}, entropy)

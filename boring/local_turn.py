@@ -1,0 +1,280 @@
+"""The local turn: a smooth model of the incumbent's neighbourhood, in a trust region.
+
+The portfolio finds a basin and is slow to polish it: its Matern kernel, its floor on the
+noise and its warp are made for the whole box. Near a minimum a smooth function is close to a
+quadratic, and there a squared-exponential GP on *unwarped* values of the nearest points,
+with a floor on the noise of 1e-12, is worth orders of magnitude. It goes, in two rounds,
+through the metric C^(1/2) of its own expected gradient outer product, so that a bent valley
+comes out round.
+
+The next point maximises log-EI inside a box of half-width r around the incumbent. As in
+model-based trust-region methods (Powell 2009; Conn, Scheinberg & Vicente 2009), r grows when
+a step brought at least a quarter of what the model had expected, and shrinks when it brought
+nothing. What other turns bring does not open it again: tried, and searches then settle so late
+that no budget is left to look elsewhere (Levy 4-in-20 6.8 instead of 0.3 in the worst of four
+runs, Rosenbrock 5-in-10 2.6 instead of 1.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from boring.acquisition.improvement import LogExpectedImprovement
+from boring.kernels import (
+    SQUARED_EXPONENTIAL,
+    AdditiveKernel,
+    FeatureMap,
+    Isotropic,
+    KernelTerm,
+    Projected,
+)
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
+from boring.models.priors import Gaussian, dimension_scaled
+from boring.subspace.gradient_metric import expected_gradient_outer_product, metric_root
+from boring.typing import FloatArray
+
+# Points in the model: so many per dimension, but at least so many, and where there are many
+# dimensions at most half of all. [chosen here: with 4 per dimension camelback 2-in-5 ends 30
+# times higher]
+POINTS_PER_DIMENSION = 7
+LEAST_POINTS = 20
+MANY_DIMENSIONS = 10
+# The model lives in units of the median distance to the incumbent and of the values' spread.
+CONSTANT_VARIANCE = 100.0
+VARIANCE_PRIOR = Gaussian(2.0, 2.0)
+VARIANCE_BOUNDS = (-4.0, 14.0)
+LENGTHSCALE_CENTER = 2.0
+NOISE_PRIOR = Gaussian(float(np.log(1e-8)), 3.0)
+NOISE_BOUNDS = (1e-12, 1.0)
+METRIC_FLOOR = 1e-3
+ISOTROPIC_ITERATIONS = 50
+METRIC_ITERATIONS = 40
+# Noise variance (of the neighbourhood's spread) from which the incumbent is the best posterior
+# mean.
+NOISY = 1e-3
+# The trust region: share of the expected gain that makes a step good, and what follows.
+GOOD_SHARE = 0.25
+GROW = 1.5
+SHRINK = 0.6
+LEAST_RADIUS = 1e-9
+# Distances grow like the root of the dimension; half-widths do not.
+REFERENCE_DIMENSION = 5
+N_STARTS = 4
+SEARCH_ITERATIONS = 60
+# Expected gains below this share of the values' size are rounding.
+NEGLIGIBLE = 1e-13
+# A told point is the proposed one if all coordinates agree to this (scaled units): there and
+# back between raw and scaled units costs a few digits.
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStep:
+    """What the local model proposes.
+
+    Attributes
+    ----------
+    x : ndarray, shape (D,), or None
+        None if there is nothing to polish: equal values, or a gain lost in rounding.
+    gain : float
+        Expected improvement, units of y.
+    radius : float
+        Half-width of the trust region, scaled units.
+    memory : dict
+        JSON-able.
+    """
+
+    x: FloatArray | None
+    gain: float
+    radius: float
+    memory: dict[str, Any]
+
+
+def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
+    """Return a constant plus a smooth term, in units of the neighbourhood."""
+    term = KernelTerm(
+        SQUARED_EXPONENTIAL,
+        feature_map,
+        "local",
+        VARIANCE_PRIOR,
+        dimension_scaled(dim, center=LENGTHSCALE_CENTER),
+        variance_bounds=VARIANCE_BOUNDS,
+    )
+    return GaussianProcessModel(
+        AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR, NOISE_BOUNDS
+    )
+
+
+def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
+    """Fit isotropically, then in the metric that this fit sees; keep the likelier.
+
+    Parameters
+    ----------
+    U : ndarray, shape (k, D)
+        Offsets from the incumbent over their median length.
+    v : ndarray, shape (k,)
+        Standardised values, larger is better.
+    """
+    dim = U.shape[1]
+    model = local_model(Isotropic(), dim)
+    lengthscale = dimension_scaled(dim, center=LENGTHSCALE_CENTER).mean
+    start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
+    round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
+    isotropic = model.condition(round_one.theta, U, v)
+    root, _ = metric_root(expected_gradient_outer_product(isotropic, U), METRIC_FLOOR)
+    model = local_model(Projected(root), dim)
+    round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
+    if round_two.value >= round_one.value:
+        return isotropic
+    return model.condition(round_two.theta, U, v)
+
+
+def neighbour_radius(X: FloatArray, best: int) -> float:
+    """Return the half-width of a trust region around X[best] that has never been tried."""
+    dim = X.shape[1]
+    distances = np.sort(np.linalg.norm(X - X[best], axis=1))
+    reach = float(distances[min(len(X) - 1, dim)]) / max(1.0, np.sqrt(dim / REFERENCE_DIMENSION))
+    return float(min(1.0, reach))
+
+
+def next_radius(X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: int) -> float:
+    """Return the trust region's half-width after what came since the last step.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D)
+    y : ndarray, shape (n,)
+        Larger is better.
+    memory : mapping
+        `LocalStep.memory` of the last step; empty before the first.
+    best : int
+        Index of the incumbent.
+    """
+    if not memory:
+        return neighbour_radius(X, best)
+    radius, n_old = float(memory["radius"]), int(memory["n"])
+    told = np.all(np.abs(X[n_old:] - np.array(memory["proposed"])) <= SAME, axis=1)
+    if told.any():
+        gain = float(y[n_old:][told][0]) - float(memory["best"])
+        if gain > GOOD_SHARE * float(memory["gain"]):
+            return min(1.0, GROW * radius)
+        return radius if gain > 0 else max(LEAST_RADIUS, SHRINK * radius)
+    # No step was taken, or it failed: the region stays, unless the incumbent has left it.
+    moved = float(np.max(np.abs(X[best] - np.array(memory["center"]))))
+    return radius if moved <= radius else neighbour_radius(X, best)
+
+
+def is_awaited(memory: Mapping[str, Any] | None, pending: FloatArray) -> bool:
+    """Tell whether the last local proposal is still out for evaluation.
+
+    Until it is told, the model would only repeat itself.
+    """
+    if not memory or not len(pending):
+        return False
+    return bool(np.any(np.all(np.abs(pending - np.array(memory["proposed"])) <= SAME, axis=1)))
+
+
+def local_step(
+    X: FloatArray,
+    y: FloatArray,
+    memory: Mapping[str, Any],
+    rng: np.random.Generator,
+) -> LocalStep:
+    """Fit the neighbourhood of the incumbent and maximise log-EI in its trust region.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D), scaled units
+    y : ndarray, shape (n,)
+        Unwarped, larger is better.
+    memory : mapping
+        `LocalStep.memory` of the last step; empty before the first.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    LocalStep
+    """
+    best = int(np.argmax(y))
+    radius = next_radius(X, y, memory, best)
+    near, unit_length = _neighbours(X, best)
+    U, spread = (X[near] - X[best]) / unit_length, float(y[near].std())
+    size = max(float(np.median(y.max() - y)), abs(float(y[best])))
+    if not spread > NEGLIGIBLE * size:
+        return _nothing(X[best], float(y[best]), len(y), SHRINK * radius)
+    values = (y[near] - y[best]) / spread
+    posterior = fit_local(U, values - values.mean())
+    low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
+    high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
+    offset, log_gain = _best_in_box(posterior, low, high, rng)
+    gain = float(np.exp(log_gain)) * spread
+    if not gain > NEGLIGIBLE * size:
+        return _nothing(X[best], float(y[best]), len(y), SHRINK * radius)
+    x = np.clip(X[best] + unit_length * offset, -1.0, 1.0)
+    return LocalStep(x, gain, radius, _memory(x, X[best], float(y[best]), len(y), gain, radius))
+
+
+def _neighbours(X: FloatArray, best: int) -> tuple[np.ndarray, float]:
+    """Return indices of the points of the model, and their median distance."""
+    n, dim = X.shape
+    wanted = POINTS_PER_DIMENSION * dim
+    if dim > MANY_DIMENSIONS:
+        wanted = min(wanted, n // 2)
+    distances = np.linalg.norm(X - X[best], axis=1)
+    near = np.argsort(distances, kind="stable")[: max(LEAST_POINTS, wanted)]
+    return near, max(float(np.median(distances[near][1:])), LEAST_RADIUS)
+
+
+def _best_in_box(
+    posterior: GaussianProcess, low: FloatArray, high: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """Maximise log-EI over a small box from several starts; return the point and its value."""
+    incumbent = float(posterior.y.max())
+    if posterior.noise_variance > NOISY:
+        incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
+    acquisition = LogExpectedImprovement(posterior, incumbent)
+
+    def objective(u: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = acquisition.value_and_gradient(u[None, :])
+        return -float(value[0]), -gradient[0]
+
+    starts = rng.uniform(low, high, (N_STARTS, len(low)))
+    starts[0] = 1e-3 * rng.standard_normal(len(low))
+    outcomes = [
+        minimize(
+            objective,
+            np.clip(start, low, high),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.column_stack([low, high]),
+            options={"maxiter": SEARCH_ITERATIONS},
+        )
+        for start in starts
+    ]
+    found = min(outcomes, key=lambda outcome: float(outcome.fun))
+    return np.asarray(found.x), -float(found.fun)
+
+
+def _memory(
+    x: FloatArray, center: FloatArray, best: float, n: int, gain: float, radius: float
+) -> dict[str, Any]:
+    return {
+        "proposed": x.tolist(),
+        "center": center.tolist(),
+        "best": best,
+        "n": n,
+        "gain": gain,
+        "radius": radius,
+    }
+
+
+def _nothing(center: FloatArray, best: float, n: int, radius: float) -> LocalStep:
+    """Return the step of a neighbourhood in which nothing is left to gain."""
+    radius = max(radius, LEAST_RADIUS)
+    return LocalStep(None, 0.0, radius, _memory(center, center, best, n, 0.0, radius))

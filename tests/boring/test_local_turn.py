@@ -1,0 +1,116 @@
+"""The local turn: it finds a quadratic's minimum, and its trust region follows what happens."""
+
+import json
+
+import numpy as np
+import pytest
+
+from boring.local_turn import (
+    GROW,
+    SHRINK,
+    fit_local,
+    local_step,
+    neighbour_radius,
+    next_radius,
+)
+
+
+def _bowl(X: np.ndarray, center: np.ndarray, stretch: np.ndarray) -> np.ndarray:
+    return -((X - center) ** 2 * stretch).sum(axis=1)
+
+
+def _polished(stretch: np.ndarray, n_steps: int, n: int = 25, seed: int = 0) -> float:
+    """Return the shortfall after so many local steps on a bowl in len(stretch) dimensions."""
+    rng = np.random.default_rng(seed)
+    dim = len(stretch)
+    center = rng.uniform(-0.5, 0.5, dim)
+    X = rng.uniform(-1, 1, (n, dim))
+    y = _bowl(X, center, stretch)
+    memory: dict = {}
+    for _ in range(n_steps):
+        step = local_step(X, y, memory, rng)
+        memory = json.loads(json.dumps(step.memory))
+        if step.x is None:
+            break
+        X = np.vstack([X, step.x])
+        y = np.append(y, _bowl(step.x[None], center, stretch))
+    return -float(y.max())
+
+
+@pytest.mark.parametrize("stretch", [np.ones(3), np.array([1.0, 30.0, 0.5])])
+def test_a_bowl_is_polished_to_many_digits_in_a_dozen_steps(stretch: np.ndarray) -> None:
+    assert _polished(stretch, 12) < 1e-7 * stretch.max()
+
+
+def test_the_metric_rounds_a_stretched_bowl() -> None:
+    rng = np.random.default_rng(3)
+    U = rng.standard_normal((40, 4))
+    v = _bowl(U, np.zeros(4), np.array([1.0, 1.0, 100.0, 1.0]))
+    v = (v - v.mean()) / v.std()
+    posterior = fit_local(U, v)
+    new = rng.standard_normal((50, 4))
+    truth = _bowl(new, np.zeros(4), np.array([1.0, 1.0, 100.0, 1.0]))
+    truth_spread = truth.std()
+    predicted, _ = posterior.predict(new)
+    old = _bowl(U, np.zeros(4), np.array([1.0, 1.0, 100.0, 1.0]))
+    error = predicted * old.std() + old.mean() - truth
+    assert np.sqrt(np.mean(error**2)) < 0.05 * truth_spread
+
+
+def test_radius_grows_with_good_steps_and_shrinks_with_bad_ones() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (20, 3))
+    y = -(X**2).sum(axis=1)
+    best = int(np.argmax(y))
+    x = X[best] + 0.01
+    memory = {
+        "proposed": x.tolist(),
+        "center": X[best].tolist(),
+        "best": float(y[best]),
+        "n": 20,
+        "gain": 1.0,
+        "radius": 0.2,
+    }
+    told = np.vstack([X, x])
+    for gain, factor, winner in ((0.5, GROW, 20), (0.1, 1.0, 20), (-1.0, SHRINK, best)):
+        values = np.append(y, y[best] + gain)
+        assert next_radius(told, values, memory, winner) == pytest.approx(0.2 * factor)
+
+
+def test_the_region_starts_anew_where_another_turn_has_led_away() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (20, 3))
+    y = np.append(np.full(20, -1.0), 1.0)
+    y[0] = 0.0
+    memory = {
+        "proposed": X[0].tolist(),
+        "center": X[0].tolist(),
+        "best": 0.0,
+        "n": 20,
+        "gain": 0.0,
+        "radius": 0.01,
+    }
+    near, far = (np.vstack([X, X[0] + np.array([step, 0, 0])]) for step in (0.005, 0.3))
+    assert next_radius(near, y, memory, 20) == 0.01
+    assert next_radius(far, y, memory, 20) == neighbour_radius(far, 20)
+
+
+def test_a_plateau_has_nothing_to_gain() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (40, 2))
+    X[:30] *= 0.01
+    y = np.where(np.abs(X).max(axis=1) < 0.02, 1.0, 0.0)
+    step = local_step(X, y, {}, rng)
+    assert step.x is None
+    assert step.gain == 0
+    assert local_step(X, y, step.memory, rng).radius < step.memory["radius"] / 0.99
+
+
+def test_proposals_stay_in_the_box_and_in_the_region() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1, 1, (30, 4))
+    y = X @ np.array([1.0, 2.0, -1.0, 0.5])
+    step = local_step(X, y, {}, rng)
+    best = X[int(np.argmax(y))]
+    assert np.all(np.abs(step.x) <= 1)
+    assert np.max(np.abs(step.x - best)) <= step.radius * (1 + 1e-9)
