@@ -77,7 +77,7 @@ class BoringOptions:
         The subspace may take every so many of the portfolio's turns; 0 switches it off.
     local_from : int, default 15
         Evaluations from which on every second turn is the local model's, but not before
-        there are D + 1; 0 switches it off, and the fresh starts with it.
+        there are D/2; 0 switches it off, and the fresh starts with it.
     fresh_starts : bool, default True
         Whether a search that has settled looks for another basin.
     """
@@ -164,8 +164,7 @@ class BoringOptimizer(Optimizer):
     def _propose(self, context: ProposalContext) -> Proposal:
         y, _ = moderate(context.data.finite_y)
         local_from = self.options.local_from
-        # A local model of D inputs needs D + 1 neighbours to see a slope.
-        if not local_from or len(y) < max(local_from, self.space.dim + 1):
+        if not local_from or len(y) < max(local_from, self.space.dim // 2):
             return self._portfolio_turn(context, y)
         memory = context.memory
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))

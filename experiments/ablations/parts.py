@@ -91,6 +91,12 @@ PARTS: tuple[Variant, ...] = (
     part("no subspace turns", {"subspace_every": 0}),
     part("subspace from 25", {"subspace_from": 25}),
     part("subspace every 3", {"subspace_every": 3}),
+    part("no local model", {"local_from": 0}),
+    part("no fresh starts", {"fresh_starts": False}),
+    part(
+        "four local points per dimension",
+        constants={"boring.local_turn.POINTS_PER_DIMENSION": 4},
+    ),
     part("ungated", constants={"boring.subspace_turn.update_gate": open_gate}),
     part("relearn always", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.0}),
     part("relearn at 1.5", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.5}),
