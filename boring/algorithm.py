@@ -28,7 +28,6 @@ from boring.exceptions import InvalidInputError
 from boring.fresh_start import (
     FreshStart,
     recall,
-    start_local,
     start_portfolio,
     wants_local,
     with_point,
@@ -279,7 +278,7 @@ class BoringOptimizer(Optimizer):
                 x, {"fresh start": with_point(start, x, n).memory()}, {"phase": "fresh design"}
             )
         if wants_local(start, self._n_initial) and not is_awaited(start.local, context.pending):
-            step = start_local(start, X, y, context.rng)
+            step = local_step(X, y, start.local or {}, context.rng)
             start = replace(start, local=step.memory)
             if step.x is not None and not self._is_taken(step.x, context):
                 return Proposal(

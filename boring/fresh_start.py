@@ -13,13 +13,13 @@ Every second start measures values by its initial points only (`half_rank_warp` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from boring.local_turn import SAME, LocalStep, local_step
+from boring.local_turn import same_rows
 from boring.portfolio import Portfolio, fit_portfolio
 from boring.typing import FloatArray
 from boring.warping import half_rank_warp
@@ -85,7 +85,7 @@ def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
     told, awaited = list(memory["told"]), []
     seen = int(memory["seen"])
     for x in memory["awaited"]:
-        rows = np.flatnonzero(np.all(np.abs(X[seen:] - np.array(x)) <= SAME, axis=1))
+        rows = np.flatnonzero(same_rows(X[seen:], x))
         if rows.size:
             told.append(seen + int(rows[0]))
         else:
@@ -105,29 +105,19 @@ def with_point(
     x: FloatArray,
     n: int,
     portfolio: Mapping[str, Any] | None = None,
-    local: Mapping[str, Any] | None = None,
 ) -> FreshStart:
     """Return the start with one more awaited point, proposed when n points had been told."""
-    return FreshStart(
-        start.number,
-        start.told,
-        (*start.awaited, tuple(float(v) for v in x)),
-        start.seen if start.awaited else n,
-        start.portfolio if portfolio is None else portfolio,
-        start.local if local is None else local,
+    return replace(
+        start,
+        awaited=(*start.awaited, tuple(float(v) for v in x)),
+        seen=start.seen if start.awaited else n,
+        portfolio=start.portfolio if portfolio is None else portfolio,
     )
 
 
 def wants_local(start: FreshStart, n_initial: int) -> bool:
     """Tell whether the next point is the local model's: every second one, after a while."""
     return start.size >= n_initial + LOCAL_AFTER and start.size % 2 == 1
-
-
-def start_local(
-    start: FreshStart, X: FloatArray, y: FloatArray, rng: np.random.Generator
-) -> LocalStep:
-    """Return the local step on the start's own points X (k, D), y (k,)."""
-    return local_step(X, y, start.local or {}, rng)
 
 
 def start_portfolio(
@@ -139,6 +129,6 @@ def start_portfolio(
     n_initial: int,
 ) -> Portfolio:
     """Return the portfolio on the start's own points X (k, D), y (k,), larger is better."""
-    reference: Sequence[int] | None = range(min(n_initial, len(y))) if start.number % 2 else None
-    warped = half_rank_warp(y, reference=None if reference is None else np.array(reference))
+    reference = np.arange(min(n_initial, len(y))) if start.number % 2 else None
+    warped = half_rank_warp(y, reference=reference)
     return fit_portfolio(X, warped, effective_dim, start.portfolio or {}, entropy)

@@ -17,7 +17,7 @@ runs, Rosenbrock 5-in-10 2.6 instead of 1.7).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.subspace.gradient_metric import expected_gradient_outer_product, metric_root
-from boring.typing import FloatArray
+from boring.typing import BoolArray, FloatArray
 
 # Points in the model: so many per dimension, but at least so many, and where there are many
 # dimensions at most half of all. [chosen here: with 4 per dimension camelback 2-in-5 ends 30
@@ -135,6 +135,11 @@ def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
     return model.condition(round_two.theta, U, v)
 
 
+def same_rows(X: FloatArray, x: Sequence[float]) -> BoolArray:
+    """Tell which rows of X (m, D) are the point x, to the rounding of `SAME`; shape (m,)."""
+    return np.asarray(np.all(np.abs(X - np.asarray(x)) <= SAME, axis=1))
+
+
 def neighbour_radius(X: FloatArray, best: int) -> float:
     """Return the half-width of a trust region around X[best] that has never been tried."""
     dim = X.shape[1]
@@ -159,7 +164,7 @@ def next_radius(X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: i
     if not memory:
         return neighbour_radius(X, best)
     radius, n_old = float(memory["radius"]), int(memory["n"])
-    told = np.all(np.abs(X[n_old:] - np.array(memory["proposed"])) <= SAME, axis=1)
+    told = same_rows(X[n_old:], memory["proposed"])
     if told.any():
         gain = float(y[n_old:][told][0]) - float(memory["best"])
         if gain > GOOD_SHARE * float(memory["gain"]):
@@ -177,7 +182,7 @@ def is_awaited(memory: Mapping[str, Any] | None, pending: FloatArray) -> bool:
     """
     if not memory or not len(pending):
         return False
-    return bool(np.any(np.all(np.abs(pending - np.array(memory["proposed"])) <= SAME, axis=1)))
+    return bool(same_rows(pending, memory["proposed"]).any())
 
 
 def local_step(
