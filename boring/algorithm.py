@@ -14,48 +14,41 @@ The default loop: a short space-filling design, then by turns (`boring.schedule`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.acquisition.base import Acquisition
-from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
-from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
-from boring.embedding import RandomEmbedding
-from boring.exceptions import InvalidInputError
-from boring.fresh_start import (
-    FreshStart,
-    recall,
-    start_portfolio,
-    wants_local,
-    with_point,
+from boring.box_search import (
+    improvement,
+    is_taken,
+    portfolio_info,
+    search_box,
+    search_by_portfolio,
+    search_info,
 )
+from boring.exceptions import InvalidInputError
+from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
-from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.portfolio import Portfolio, fit_portfolio
+from boring.portfolio import fit_portfolio
 from boring.result import InfoValue
 from boring.rng import keyed_generator, single_blas_thread
 from boring.schedule import has_settled, kind_of_turn, spread_of_first
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.thesis import ThesisOptions, boring_step, burn_in_step
 from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int
 from boring.warping import half_rank_warp, log_warp, moderate
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
+    from boring.thesis_optimizer import ThesisOptimizer
 
 # Leading directions assumed while no subspace has been learned yet [chosen here].
 DEFAULT_EFFECTIVE_DIM = 2
-# Noise variance (standardised) from which the incumbent is the best posterior mean.
-NOISY = 1e-3
-# Polishing proposes points this close together (Euclidean, scaled units), but no closer.
-REPEATED = 1e-10
 # At least so many first values tell the spread of the objective.
 FEWEST_FIRST = 5
 
@@ -155,7 +148,9 @@ class BoringOptimizer(Optimizer):
         seed: SeedLike = None,
         **options: Any,
     ) -> ThesisOptimizer:
-        """Return the preset that follows the thesis; see `ThesisOptimizer`."""
+        """Return the preset that follows the thesis; see `boring.thesis_optimizer`."""
+        from boring.thesis_optimizer import ThesisOptimizer
+
         return ThesisOptimizer(
             space, direction=direction, n_initial=n_initial, seed=seed, **options
         )
@@ -175,7 +170,7 @@ class BoringOptimizer(Optimizer):
         if kind == "local":
             step = local_step(context.data.finite_X, y, memory.get("local", {}), context.rng)
             kept["local"] = step.memory
-            if step.x is not None and not self._is_taken(step.x, context):
+            if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, kept, context, y)
             kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
@@ -192,8 +187,7 @@ class BoringOptimizer(Optimizer):
             "phase": "local",
             "expected gain": step.gain,
             "trust region": step.radius,
-            "gate": member.gate if member.memory else None,
-            "effective_dim": member.memory.get("effective_dim"),
+            **_subspace_info(member),
         }
         return Proposal(step.x, memory, info)
 
@@ -211,18 +205,13 @@ class BoringOptimizer(Optimizer):
         )
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0:
-            return self._subspace_proposal(member, memory, context, _portfolio_info(portfolio))
-        found = self._maximize(
-            _mixture(portfolio, context),
-            X[int(np.argmax(y))],
-            portfolio.directions[:, :rank],
-            context,
-        )
+            return self._subspace_proposal(member, memory, context, portfolio_info(portfolio))
+        found = search_by_portfolio(portfolio, X[int(np.argmax(y))], rank, context)
         info = {
             "phase": "portfolio",
-            **_search_info(found),
+            **search_info(found),
             **_subspace_info(member),
-            **_portfolio_info(portfolio),
+            **portfolio_info(portfolio),
         }
         return Proposal(found.x, memory, info)
 
@@ -236,8 +225,8 @@ class BoringOptimizer(Optimizer):
         assert member.posterior is not None
         posterior = member.posterior
         incumbent = posterior.X[int(np.argmax(posterior.y))]
-        found = self._maximize(_improvement(posterior, context), incumbent, member.basis, context)
-        info = {"phase": "subspace", **_search_info(found), **_subspace_info(member), **more}
+        found = search_box(improvement(posterior, context), incumbent, member.basis, context)
+        info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **more}
         return Proposal(found.x, memory, info)
 
     def _fresh_turn(
@@ -257,7 +246,9 @@ class BoringOptimizer(Optimizer):
         start = recall(memory.get("fresh start", {}), context.data.X)
         if start is None or has_settled(start.local, spread):
             start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
-        proposal = self._fresh_point(start, context)
+        proposal = fresh_point(
+            start, context, self._n_initial, self._leading_directions({}), self._sobol_point
+        )
         info = {
             **proposal.info,
             "start number": start.number,
@@ -265,62 +256,6 @@ class BoringOptimizer(Optimizer):
             **_subspace_info(member),
         }
         return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
-
-    def _fresh_point(self, start: FreshStart, context: ProposalContext) -> Proposal:
-        """Return the next point of a fresh start."""
-        data, n = context.data, len(context.data)
-        own = np.array([row for row in start.told if data.finite[row]], dtype=int)
-        X, (y, _) = data.X[own], moderate(data.y[own])
-        informative = len(y) >= 2 and y.max() > y.min()
-        if start.size < self._n_initial or not informative:
-            x = self._sobol_point(n + len(context.pending))
-            return Proposal(
-                x, {"fresh start": with_point(start, x, n).memory()}, {"phase": "fresh design"}
-            )
-        if wants_local(start, self._n_initial) and not is_awaited(start.local, context.pending):
-            step = local_step(X, y, start.local or {}, context.rng)
-            start = replace(start, local=step.memory)
-            if step.x is not None and not self._is_taken(step.x, context):
-                return Proposal(
-                    step.x,
-                    {"fresh start": with_point(start, step.x, n).memory()},
-                    {
-                        "phase": "fresh local",
-                        "expected gain": step.gain,
-                        "trust region": step.radius,
-                    },
-                )
-        rank = self._leading_directions({})
-        portfolio = start_portfolio(start, X, y, rank, context.entropy, self._n_initial)
-        found = self._maximize(
-            _mixture(portfolio, context),
-            X[int(np.argmax(y))],
-            portfolio.directions[:, :rank],
-            context,
-        )
-        start = with_point(start, found.x, n, portfolio=portfolio.memory)
-        info = {"phase": "fresh portfolio", **_search_info(found), **_portfolio_info(portfolio)}
-        return Proposal(found.x, {"fresh start": start.memory()}, info)
-
-    def _maximize(
-        self,
-        acquisition: Acquisition,
-        incumbent: FloatArray,
-        basis: FloatArray,
-        context: ProposalContext,
-    ) -> MaximizerResult:
-        return maximize_acquisition(
-            acquisition,
-            context.data.dim,
-            incumbent=incumbent,
-            rng=context.rng,
-            basis=basis,
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
-
-    def _is_taken(self, x: FloatArray, context: ProposalContext) -> bool:
-        """Tell whether a point repeats an old one to a few digits of rounding."""
-        return duplicates(x, np.vstack([context.data.X, context.pending]), REPEATED)
 
     def _subspace_step(
         self,
@@ -391,97 +326,9 @@ class BoringOptimizer(Optimizer):
         return self._models[1]
 
 
-class ThesisOptimizer(BoringOptimizer):
-    """BORING as the thesis prints it, errata corrected; see `boring.thesis`.
-
-    Parameters
-    ----------
-    space, direction, seed
-        As for `BoringOptimizer`.
-    n_initial : int, optional
-        Random points of the embedding before REMBO's own model starts; default d + 1,
-        they count as burn-in.
-    **options
-        See `ThesisOptions`.
-    """
-
-    name: ClassVar[str] = "boring-thesis"
-    options_type: ClassVar[type] = ThesisOptions
-
-    @property
-    def embedding(self) -> RandomEmbedding:
-        """REMBO's random embedding of the burn-in, fixed by the seed."""
-        options = self.options
-        wanted = options.embedding_dim or options.effective_dim or DEFAULT_EFFECTIVE_DIM
-        rng = keyed_generator(self.entropy, "embedding")
-        return RandomEmbedding.gaussian(self.space.dim, min(wanted, self.space.dim), rng)
-
-    def _default_n_initial(self) -> int:
-        if self.options.burn_in_design == "sobol":
-            return int(self.options.burn_in)
-        return self.embedding.effective_dim + 1
-
-    def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
-        if self.options.burn_in_design == "sobol":
-            return super()._initial_points(n, rng)
-        embedding = self.embedding
-        return embedding.up(embedding.sample(n, rng))
-
-    def _estimate(self) -> SubspaceEstimate | None:
-        """Estimate the subspace as the preset does: Tripathy's alternation, plain values.
-
-        None during burn-in, in which the preset looks for no subspace.
-        """
-        from boring.account import account_by_alternation
-
-        if "W" not in self.memory:
-            return None
-        rng = keyed_generator(self.entropy, "subspace", self.n_told)
-        with single_blas_thread():
-            return account_by_alternation(self.data, self.options.n_restarts, self.memory, rng)
-
-    def _propose(self, context: ProposalContext) -> Proposal:
-        if len(context.data) < self.options.burn_in:
-            return burn_in_step(self.embedding, self.options.beta, context)
-        return boring_step(self.options, context)
-
-
-def _improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisition:
-    """Return the log-EI of a posterior over its incumbent.
-
-    The incumbent is the best value, or where the model sees noise the best posterior mean
-    at a visited point, since the best of many noisy values is too good to be true. A point
-    that is out for evaluation counts with its posterior mean: what it is expected to reach
-    is no improvement any more.
-    """
-    incumbent = float(posterior.y.max())
-    if posterior.noise_variance > NOISY:
-        incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
-    posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
-    if len(context.pending):
-        incumbent = max(incumbent, float(posterior.y[-len(context.pending) :].max()))
-    return LogExpectedImprovement(posterior, incumbent)
-
-
-def _mixture(portfolio: Portfolio, context: ProposalContext) -> Acquisition:
-    """Return the log of the summed EI of the members that steer."""
-    return LogImprovementMixture(
-        [_improvement(member.posterior, context) for member in portfolio.speakers()]
-    )
-
-
-def _search_info(found: MaximizerResult) -> dict[str, InfoValue]:
-    return {"acquisition": found.value, "start": found.family}
-
-
 def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:
     return {
         "gate": member.gate if member.memory else None,
         "effective_dim": member.memory.get("effective_dim"),
         "angle to previous": member.angle_to_previous,
     }
-
-
-def _portfolio_info(portfolio: Portfolio) -> dict[str, InfoValue]:
-    pairs = zip(portfolio.members, portfolio.weights, strict=True)
-    return {f"weight {one.name}": float(weight) for one, weight in pairs}

@@ -13,16 +13,19 @@ Every second start measures values by its initial points only (`half_rank_warp` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from boring.local_turn import same_rows
+from boring.box_search import is_taken, portfolio_info, search_by_portfolio, search_info
+from boring.local_turn import is_awaited, local_step, same_rows
 from boring.portfolio import Portfolio, fit_portfolio
+from boring.proposal import Proposal, ProposalContext
+from boring.result import InfoValue
 from boring.typing import FloatArray
-from boring.warping import half_rank_warp
+from boring.warping import half_rank_warp, moderate
 
 # Points of a start's own before its local model may speak, beyond the initial ones.
 LOCAL_AFTER = 5
@@ -100,18 +103,12 @@ def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
     )
 
 
-def with_point(
-    start: FreshStart,
-    x: FloatArray,
-    n: int,
-    portfolio: Mapping[str, Any] | None = None,
-) -> FreshStart:
+def with_point(start: FreshStart, x: FloatArray, n: int) -> FreshStart:
     """Return the start with one more awaited point, proposed when n points had been told."""
     return replace(
         start,
         awaited=(*start.awaited, tuple(float(v) for v in x)),
         seen=start.seen if start.awaited else n,
-        portfolio=start.portfolio if portfolio is None else portfolio,
     )
 
 
@@ -132,3 +129,50 @@ def start_portfolio(
     reference = np.arange(min(n_initial, len(y))) if start.number % 2 else None
     warped = half_rank_warp(y, reference=reference)
     return fit_portfolio(X, warped, effective_dim, start.portfolio or {}, entropy)
+
+
+def fresh_point(
+    start: FreshStart,
+    context: ProposalContext,
+    n_initial: int,
+    effective_dim: int,
+    design_point: Callable[[int], FloatArray],
+) -> Proposal:
+    """Return the next point of a start; the memory holds the start alone.
+
+    Parameters
+    ----------
+    start : FreshStart
+    context : ProposalContext
+    n_initial : int
+        Points of the start's own space-filling design.
+    effective_dim : int
+        Number of leading directions of the portfolio.
+    design_point : callable
+        From a number to the point (D,) of the Sobol sequence, scaled units.
+    """
+    data, n = context.data, len(context.data)
+
+    def proposal(after: FreshStart, x: FloatArray, info: dict[str, InfoValue]) -> Proposal:
+        return Proposal(x, {"fresh start": with_point(after, x, n).memory()}, info)
+
+    own = np.array([row for row in start.told if data.finite[row]], dtype=int)
+    X, (y, _) = data.X[own], moderate(data.y[own])
+    informative = len(y) >= 2 and y.max() > y.min()
+    if start.size < n_initial or not informative:
+        return proposal(start, design_point(n + len(context.pending)), {"phase": "fresh design"})
+    if wants_local(start, n_initial) and not is_awaited(start.local, context.pending):
+        step = local_step(X, y, start.local or {}, context.rng)
+        start = replace(start, local=step.memory)
+        if step.x is not None and not is_taken(step.x, context):
+            info: dict[str, InfoValue] = {
+                "phase": "fresh local",
+                "expected gain": step.gain,
+                "trust region": step.radius,
+            }
+            return proposal(start, step.x, info)
+    portfolio = start_portfolio(start, X, y, effective_dim, context.entropy, n_initial)
+    found = search_by_portfolio(portfolio, X[int(np.argmax(y))], effective_dim, context)
+    start = replace(start, portfolio=portfolio.memory)
+    info = {"phase": "fresh portfolio", **search_info(found), **portfolio_info(portfolio)}
+    return proposal(start, found.x, info)

@@ -27,7 +27,7 @@ _BASELINES_HINT = "`import baselines` registers random, sobol, rembo, gp and the
 
 _targets: dict[str, OptimizerFactory | str] = {
     "boring": "boring.algorithm:BoringOptimizer",
-    "boring-thesis": "boring.algorithm:ThesisOptimizer",
+    "boring-thesis": "boring.thesis_optimizer:ThesisOptimizer",
 }
 
 

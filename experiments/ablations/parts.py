@@ -74,7 +74,7 @@ def _noise(center: float) -> dict[str, object]:
 
 
 _MEMBERS = "boring.portfolio.MEMBER_NAMES"
-_MAXIMIZER = "boring.algorithm.maximize_acquisition"
+_MAXIMIZER = "boring.box_search.maximize_acquisition"
 
 PARTS: tuple[Variant, ...] = (
     part("warp none", constants={"boring.algorithm.half_rank_warp": standardize}),

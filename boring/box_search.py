@@ -1,0 +1,88 @@
+"""From fitted models to a point: log-EI over the whole box, and what to say about the search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boring.acquisition.base import Acquisition
+from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
+from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
+from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.portfolio import Portfolio
+from boring.proposal import ProposalContext
+from boring.result import InfoValue
+from boring.typing import FloatArray
+
+# Noise variance (standardised) from which the incumbent is the best posterior mean.
+NOISY = 1e-3
+# Polishing proposes points this close together (Euclidean, scaled units), but no closer.
+REPEATED = 1e-10
+
+
+def improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisition:
+    """Return the log-EI of a posterior over its incumbent.
+
+    The incumbent is the best value, or where the model sees noise the best posterior mean
+    at a visited point, since the best of many noisy values is too good to be true. A point
+    that is out for evaluation counts with its posterior mean: what it is expected to reach
+    is no improvement any more.
+    """
+    incumbent = float(posterior.y.max())
+    if posterior.noise_variance > NOISY:
+        incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
+    posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
+    if len(context.pending):
+        incumbent = max(incumbent, float(posterior.y[-len(context.pending) :].max()))
+    return LogExpectedImprovement(posterior, incumbent)
+
+
+def search_box(
+    acquisition: Acquisition, incumbent: FloatArray, basis: FloatArray, context: ProposalContext
+) -> MaximizerResult:
+    """Maximise an acquisition over the box, away from every point that is known or awaited.
+
+    Parameters
+    ----------
+    acquisition : Acquisition
+    incumbent : ndarray, shape (D,), scaled units
+    basis : ndarray, shape (D, d)
+        Directions along which starts are spread.
+    context : ProposalContext
+    """
+    return maximize_acquisition(
+        acquisition,
+        context.data.dim,
+        incumbent=incumbent,
+        rng=context.rng,
+        basis=basis,
+        avoid=np.vstack([context.data.X, context.pending]),
+    )
+
+
+def search_by_portfolio(
+    portfolio: Portfolio, incumbent: FloatArray, effective_dim: int, context: ProposalContext
+) -> MaximizerResult:
+    """Maximise the log of the summed EI of the members that steer; see `search_box`.
+
+    Starts are spread along the ``effective_dim`` leading directions of the portfolio.
+    """
+    mixture = LogImprovementMixture(
+        [improvement(member.posterior, context) for member in portfolio.speakers()]
+    )
+    return search_box(mixture, incumbent, portfolio.directions[:, :effective_dim], context)
+
+
+def is_taken(x: FloatArray, context: ProposalContext) -> bool:
+    """Tell whether a point repeats an old one to a few digits of rounding."""
+    return duplicates(x, np.vstack([context.data.X, context.pending]), REPEATED)
+
+
+def search_info(found: MaximizerResult) -> dict[str, InfoValue]:
+    """Return the acquisition's value, and from which start it was reached."""
+    return {"acquisition": found.value, "start": found.family}
+
+
+def portfolio_info(portfolio: Portfolio) -> dict[str, InfoValue]:
+    """Return the weight of each member."""
+    pairs = zip(portfolio.members, portfolio.weights, strict=True)
+    return {f"weight {one.name}": float(weight) for one, weight in pairs}

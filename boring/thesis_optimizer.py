@@ -1,0 +1,72 @@
+"""The thesis preset as an optimiser; its steps are in `boring.thesis`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from boring.algorithm import DEFAULT_EFFECTIVE_DIM, BoringOptimizer
+from boring.embedding import RandomEmbedding
+from boring.proposal import Proposal, ProposalContext
+from boring.rng import keyed_generator, single_blas_thread
+from boring.thesis import ThesisOptions, boring_step, burn_in_step
+from boring.typing import FloatArray
+
+if TYPE_CHECKING:
+    from boring.subspace.estimate import SubspaceEstimate
+
+
+class ThesisOptimizer(BoringOptimizer):
+    """BORING as the thesis prints it, errata corrected; see `boring.thesis`.
+
+    Parameters
+    ----------
+    space, direction, seed
+        As for `BoringOptimizer`.
+    n_initial : int, optional
+        Random points of the embedding before REMBO's own model starts; default d + 1,
+        they count as burn-in.
+    **options
+        See `ThesisOptions`.
+    """
+
+    name: ClassVar[str] = "boring-thesis"
+    options_type: ClassVar[type] = ThesisOptions
+
+    @property
+    def embedding(self) -> RandomEmbedding:
+        """REMBO's random embedding of the burn-in, fixed by the seed."""
+        options = self.options
+        wanted = options.embedding_dim or options.effective_dim or DEFAULT_EFFECTIVE_DIM
+        rng = keyed_generator(self.entropy, "embedding")
+        return RandomEmbedding.gaussian(self.space.dim, min(wanted, self.space.dim), rng)
+
+    def _default_n_initial(self) -> int:
+        if self.options.burn_in_design == "sobol":
+            return int(self.options.burn_in)
+        return self.embedding.effective_dim + 1
+
+    def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
+        if self.options.burn_in_design == "sobol":
+            return super()._initial_points(n, rng)
+        embedding = self.embedding
+        return embedding.up(embedding.sample(n, rng))
+
+    def _estimate(self) -> SubspaceEstimate | None:
+        """Estimate the subspace as the preset does: Tripathy's alternation, plain values.
+
+        None during burn-in, in which the preset looks for no subspace.
+        """
+        from boring.account import account_by_alternation
+
+        if "W" not in self.memory:
+            return None
+        rng = keyed_generator(self.entropy, "subspace", self.n_told)
+        with single_blas_thread():
+            return account_by_alternation(self.data, self.options.n_restarts, self.memory, rng)
+
+    def _propose(self, context: ProposalContext) -> Proposal:
+        if len(context.data) < self.options.burn_in:
+            return burn_in_step(self.embedding, self.options.beta, context)
+        return boring_step(self.options, context)
