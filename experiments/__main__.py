@@ -11,8 +11,8 @@ from boring.exceptions import BoringError, InvalidInputError
 from boring.validation import suggest
 
 from .arena_command import add_arena, run_arena_command
-from .arguments import method_names, positive
-from .config import DEFAULT_SEEDS, EXPERIMENTS, GROUPS, get_experiment
+from .arguments import add_runs, method_names, positive, seeds_of
+from .config import EXPERIMENTS, GROUPS, get_experiment
 from .peers import PEERS
 
 __all__ = ["main"]
@@ -64,18 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
         "run", help="run an experiment, or go on with it", description="Run a named experiment."
     )
     run.add_argument("name", help="an experiment; `python -m experiments list` shows them")
-    run.add_argument(
-        "--seeds",
-        type=positive,
-        default=DEFAULT_SEEDS,
-        help="number of paired seeds (default %(default)s)",
-    )
-    run.add_argument(
-        "--first-seed", type=int, default=0, help="the first of them (default %(default)s)"
-    )
-    run.add_argument(
-        "--budget", type=positive, help="evaluations of each run (default: the experiment's)"
-    )
+    add_runs(run)
     run.add_argument(
         "--methods",
         type=method_names,
@@ -138,12 +127,11 @@ def _run(arguments: argparse.Namespace) -> None:
 
     experiment = get_experiment(arguments.name).with_budget(arguments.budget)
     path = arguments.out or Path("results") / f"{experiment.name}.jsonl"
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     with RunProgress(experiment.name, enabled=not arguments.quiet) as progress:
         records = run_experiment(
             experiment,
             path,
-            seeds=seeds,
+            seeds=seeds_of(arguments),
             methods=arguments.methods,
             jobs=arguments.jobs,
             retry_failed=arguments.retry_failed,

@@ -12,14 +12,16 @@ from typing import Any
 
 from .arena import ArenaOutcome, read_arena, read_plan, run_arena
 from .arguments import (
+    add_runs,
     experiment_names,
     method_names,
     non_negative,
     positive,
     positive_minutes,
+    seeds_of,
     select_experiments,
 )
-from .config import DEFAULT_METHODS, DEFAULT_SEEDS, GROUPS
+from .config import DEFAULT_METHODS, GROUPS
 from .peers import PEERS
 from .progress import RunProgress
 from .records import RunRecord
@@ -61,18 +63,7 @@ def add_arena(commands: Any) -> None:
         help="comma-separated, such as 'default,peers,boring[subspace_every=0]' (default: all; "
         "what needs a subspace's dimension is left out where there is none)",
     )
-    arena.add_argument(
-        "--seeds",
-        type=positive,
-        default=DEFAULT_SEEDS,
-        help="number of paired seeds (default %(default)s)",
-    )
-    arena.add_argument(
-        "--first-seed", type=non_negative, default=0, help="the first of them (default %(default)s)"
-    )
-    arena.add_argument(
-        "--budget", type=positive, help="evaluations of each run (default: the experiments')"
-    )
+    add_runs(arena)
     arena.add_argument("--jobs", type=positive, default=1, help="processes (default %(default)s)")
     arena.add_argument(
         "--nice", type=non_negative, default=0, help="give way to other programs (default 0)"
@@ -173,7 +164,7 @@ def _run(arguments: argparse.Namespace) -> None:
             arguments.out,
             experiments,
             arguments.methods,
-            range(arguments.first_seed, arguments.first_seed + arguments.seeds),
+            seeds_of(arguments),
             jobs=arguments.jobs,
             order=arguments.order,
             keep_points=arguments.keep_points,

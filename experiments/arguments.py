@@ -7,14 +7,44 @@ import argparse
 from boring.exceptions import UnknownNameError
 from boring.validation import suggest
 
-from .config import DEFAULT_METHODS, EXPERIMENTS, GROUPS, Experiment
+from .config import DEFAULT_METHODS, DEFAULT_SEEDS, EXPERIMENTS, GROUPS, Experiment
 from .peers import PEERS
 from .variants import split_names
 
-__all__ = ["experiment_names", "method_names", "non_negative", "positive", "select_experiments"]
+__all__ = [
+    "add_runs",
+    "experiment_names",
+    "method_names",
+    "non_negative",
+    "positive",
+    "positive_minutes",
+    "seeds_of",
+    "select_experiments",
+]
 
 METHOD_GROUPS = {"peers": PEERS, "default": DEFAULT_METHODS}
 ALL = "all"
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which runs to make: seeds, and evaluations of each."""
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=DEFAULT_SEEDS,
+        help="number of paired seeds (default %(default)s)",
+    )
+    parser.add_argument(
+        "--first-seed", type=non_negative, default=0, help="the first of them (default %(default)s)"
+    )
+    parser.add_argument(
+        "--budget", type=positive, help="evaluations of each run (default: the experiment's own)"
+    )
+
+
+def seeds_of(arguments: argparse.Namespace) -> range:
+    """Return the seeds that `add_runs` was given."""
+    return range(arguments.first_seed, arguments.first_seed + arguments.seeds)
 
 
 def positive(text: str) -> int:

@@ -1,9 +1,12 @@
-"""What the adapters of BoTorch share: containment, and the local model of TuRBO and BAxUS."""
+"""What the adapters of BoTorch share.
+
+Containment, the step of those that maximise log-EI, and the local model of TuRBO and BAxUS.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,14 @@ from boring.warping import standardize
 from ._ladder import perturbed_candidates, region
 from .base import Requirement
 
-__all__ = ["TORCH", "LocalModel", "load_torch", "thompson_point", "torch_contained"]
+__all__ = [
+    "TORCH",
+    "LocalModel",
+    "improvement_point",
+    "load_torch",
+    "thompson_point",
+    "torch_contained",
+]
 
 TORCH = Requirement("botorch", ("torch", "gpytorch", "botorch"), "torch-peers")
 
@@ -50,6 +60,64 @@ def torch_contained(seed: int) -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(n_threads)
+
+
+def improvement_point(
+    make_model: Callable[[Any, Any], Any],
+    points: FloatArray,
+    costs: FloatArray,
+    seed: int,
+    *,
+    n_restarts: int,
+    n_raw: int,
+    fit_options: Mapping[str, Any] | None = None,
+    search_options: Mapping[str, Any] | None = None,
+) -> FloatArray:
+    """Fit a model to all points and return where its log expected improvement is largest.
+
+    Parameters
+    ----------
+    make_model : callable
+        From points (n, d) of the unit cube and values (n, 1), larger is better, both tensors, to a
+        model of BoTorch.
+    points : ndarray, shape (n, d), scaled units
+    costs : ndarray, shape (n,)
+        Smaller is better; finite.
+    seed : int
+        For torch.
+    n_restarts, n_raw : int
+        Starts of the maximisation, and points they are picked from.
+    fit_options, search_options : mapping, optional
+        Options of L-BFGS, for hyperparameters and for the acquisition; BoTorch's own by default.
+
+    Returns
+    -------
+    ndarray, shape (d,), scaled units
+    """
+    import torch
+    from botorch.acquisition import LogExpectedImprovement
+    from botorch.fit import fit_gpytorch_mll
+    from botorch.optim import optimize_acqf
+    from gpytorch.mlls import ExactMarginalLogLikelihood
+
+    dim = points.shape[1]
+    with torch_contained(seed):
+        X = torch.tensor((points + 1.0) / 2.0, dtype=torch.double)
+        y = torch.tensor(-costs, dtype=torch.double)[:, None]
+        model = make_model(X, y)
+        fit_gpytorch_mll(
+            ExactMarginalLogLikelihood(model.likelihood, model),
+            optimizer_kwargs={"options": dict(fit_options)} if fit_options else None,
+        )
+        found, _ = optimize_acqf(
+            LogExpectedImprovement(model, best_f=y.max()),
+            bounds=torch.stack([torch.zeros(dim), torch.ones(dim)]).double(),
+            q=1,
+            num_restarts=n_restarts,
+            raw_samples=n_raw,
+            options=dict(search_options) if search_options else None,
+        )
+        return 2.0 * np.asarray(found[0].detach().numpy(), dtype=np.float64) - 1.0
 
 
 class LocalModel:

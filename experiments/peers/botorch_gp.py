@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
-from ._torch import TORCH, load_torch, torch_contained
+from ._torch import TORCH, improvement_point, load_torch
 from .base import RebuiltPeer, Requirement
 
 __all__ = ["BotorchOptions", "BotorchPeer"]
@@ -56,24 +55,13 @@ class BotorchPeer(RebuiltPeer):
         load_torch()
 
     def _suggest(self, points: FloatArray, costs: FloatArray, seed: int) -> ArrayLike:
-        import torch
-        from botorch.acquisition import LogExpectedImprovement
-        from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
-        from botorch.optim import optimize_acqf
-        from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        dim = points.shape[1]
-        with torch_contained(seed):
-            X = torch.tensor((points + 1.0) / 2.0, dtype=torch.double)
-            y = torch.tensor(-costs, dtype=torch.double)[:, None]
-            model = SingleTaskGP(X, y)
-            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-            found, _ = optimize_acqf(
-                LogExpectedImprovement(model, best_f=y.max()),
-                bounds=torch.stack([torch.zeros(dim), torch.ones(dim)]).double(),
-                q=1,
-                num_restarts=self.options.n_restarts,
-                raw_samples=self.options.n_raw,
-            )
-            return 2.0 * np.asarray(found[0].detach().numpy(), dtype=np.float64) - 1.0
+        return improvement_point(
+            SingleTaskGP,
+            points,
+            costs,
+            seed,
+            n_restarts=self.options.n_restarts,
+            n_raw=self.options.n_raw,
+        )

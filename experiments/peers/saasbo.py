@@ -15,13 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
-from ._torch import TORCH, load_torch, torch_contained
+from ._torch import TORCH, improvement_point, load_torch
 from .base import RebuiltPeer, Requirement
 
 __all__ = ["SaasboOptions", "SaasboPeer"]
@@ -72,28 +71,16 @@ class SaasboPeer(RebuiltPeer):
         load_torch()
 
     def _suggest(self, points: FloatArray, costs: FloatArray, seed: int) -> ArrayLike:
-        import torch
-        from botorch.acquisition import LogExpectedImprovement
-        from botorch.fit import fit_gpytorch_mll
         from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
-        from botorch.optim import optimize_acqf
-        from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        dim = points.shape[1]
-        with torch_contained(seed):
-            X = torch.tensor((points + 1.0) / 2.0, dtype=torch.double)
-            y = torch.tensor(-costs, dtype=torch.double)[:, None]
-            model = EnsembleMapSaasSingleTaskGP(X, y, num_taus=self.options.n_taus)
-            fit_gpytorch_mll(
-                ExactMarginalLogLikelihood(model.likelihood, model),
-                optimizer_kwargs={"options": {"maxiter": FIT_STEPS}},
-            )
-            found, _ = optimize_acqf(
-                LogExpectedImprovement(model, best_f=y.max()),
-                bounds=torch.stack([torch.zeros(dim), torch.ones(dim)]).double(),
-                q=1,
-                num_restarts=self.options.n_restarts,
-                raw_samples=self.options.n_raw,
-                options={"maxiter": MAX_STEPS},
-            )
-            return 2.0 * np.asarray(found[0].detach().numpy(), dtype=np.float64) - 1.0
+        options = self.options
+        return improvement_point(
+            lambda X, y: EnsembleMapSaasSingleTaskGP(X, y, num_taus=options.n_taus),
+            points,
+            costs,
+            seed,
+            n_restarts=options.n_restarts,
+            n_raw=options.n_raw,
+            fit_options={"maxiter": FIT_STEPS},
+            search_options={"maxiter": MAX_STEPS},
+        )
