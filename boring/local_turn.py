@@ -31,12 +31,11 @@ from boring.kernels import (
     FeatureMap,
     Isotropic,
     KernelTerm,
-    Projected,
 )
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
-from boring.subspace.gradient_metric import expected_gradient_outer_product, metric_root
+from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
 
 # Points in the model: so many per dimension, but at least so many, and where there are many
@@ -127,8 +126,8 @@ def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
     start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
     round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
     isotropic = model.condition(round_one.theta, U, v)
-    root, _ = metric_root(expected_gradient_outer_product(isotropic, U), METRIC_FLOOR)
-    model = local_model(Projected(root), dim)
+    stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
+    model = local_model(stretched, dim)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
     if round_two.value >= round_one.value:
         return isotropic

@@ -39,7 +39,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, ParameterPrior, dimension_scaled
 from boring.rng import keyed_generator
-from boring.subspace.gradient_metric import expected_gradient_outer_product, metric_root
+from boring.subspace.gradient_metric import metric_map
 from boring.typing import FloatArray
 
 # Priors on standardised values [chosen here; measured on embedded test functions].
@@ -85,7 +85,7 @@ class Portfolio:
     ----------
     members : tuple of Member
         In the order of `MEMBER_NAMES`.
-    directions : ndarray, shape (D, D)
+    directions : ndarray, shape (D, min(D, n + 40))
         Eigenvectors of the gradient metric, the most varied direction first.
     memory : dict
         JSON-able: hyperparameters and scores for the next step.
@@ -127,9 +127,9 @@ def ard_model(dim: int) -> GaussianProcessModel:
     return single_model(Ard(dim), dimension_scaled(dim))
 
 
-def metric_model(root: FloatArray) -> GaussianProcessModel:
+def metric_model(stretched: FeatureMap, dim: int) -> GaussianProcessModel:
     """Return the isotropic model on X C^(1/2)."""
-    return single_model(Projected(root), dimension_scaled(len(root)))
+    return single_model(stretched, dimension_scaled(dim))
 
 
 def mixed_model(basis: FloatArray) -> GaussianProcessModel:
@@ -195,14 +195,13 @@ def decayed(score: float, new: FloatArray) -> float:
 
 def gradient_metric(
     iso: GaussianProcess, entropy: int, floor: float = METRIC_FLOOR
-) -> tuple[FloatArray, FloatArray]:
-    """Return C^(1/2) and the eigenvectors of C, averaged over good and random points."""
+) -> tuple[FeatureMap, FloatArray]:
+    """Return X C^(1/2) and eigenvectors of C, averaged over good and random points."""
     dim = iso.X.shape[1]
     rng = keyed_generator(entropy, "gradient-metric", len(iso.X))
     best = iso.X[np.argsort(-iso.y, kind="stable")[:METRIC_BEST]]
     random = rng.uniform(-1.0, 1.0, (METRIC_RANDOM, dim))
-    C = expected_gradient_outer_product(iso, np.vstack([best, random]))
-    return metric_root(C, floor)
+    return metric_map(iso, np.vstack([best, random]), floor)
 
 
 def fit_portfolio(
@@ -264,11 +263,12 @@ def _models(
     iso: GaussianProcess, effective_dim: int, entropy: int
 ) -> tuple[dict[str, GaussianProcessModel], FloatArray]:
     """Return the members' models given the first of them, and the metric's eigenvectors."""
-    root, directions = gradient_metric(iso, entropy)
+    stretched, directions = gradient_metric(iso, entropy)
+    dim = len(directions)
     models = {
         "iso": iso.model,
-        "ard": ard_model(len(root)),
-        "metric": metric_model(root),
+        "ard": ard_model(dim),
+        "metric": metric_model(stretched, dim),
         "mixed": mixed_model(directions[:, :effective_dim]),
     }
     return models, directions

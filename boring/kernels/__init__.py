@@ -1,7 +1,15 @@
 """Kernels: radial profiles, linear feature maps, and the sum of both."""
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
-from boring.kernels.maps import Ard, FeatureMap, Free, Isotropic, Projected, ProjectedArd
+from boring.kernels.maps import (
+    Ard,
+    FeatureMap,
+    Free,
+    Isotropic,
+    Projected,
+    ProjectedArd,
+    Stretched,
+)
 from boring.kernels.profiles import (
     MATERN32,
     MATERN52,
@@ -23,5 +31,6 @@ __all__ = [
     "Projected",
     "ProjectedArd",
     "RadialProfile",
+    "Stretched",
     "get_profile",
 ]

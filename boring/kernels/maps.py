@@ -122,6 +122,28 @@ class Projected(Isotropic):
 
 
 @dataclass(frozen=True, eq=False)
+class Stretched(Isotropic):
+    """One lengthscale on inputs that are stretched within a subspace, Z = X R / l.
+
+    R = rest (I - U U') + U diag(scales) U' is symmetric, and given by its parts: with few
+    columns in U (D, k), it costs D k where the matrix would cost D^2.
+    """
+
+    frame: FloatArray
+    scales: FloatArray
+    rest: float
+
+    def inputs(self, X: FloatArray) -> FloatArray:
+        """Return X R."""
+        within = (X @ self.frame) * (self.scales - self.rest)
+        return np.asarray(self.rest * X + within @ self.frame.T)
+
+    def input_gradient(self, dZ: FloatArray, parameters: FloatArray) -> FloatArray:
+        """Return dZ R / l."""
+        return self.inputs(dZ * np.exp(-parameters[0]))
+
+
+@dataclass(frozen=True, eq=False)
 class ProjectedArd(FeatureMap):
     """One lengthscale per column of a fixed basis, Z = X B diag(1/l)."""
 

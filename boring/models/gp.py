@@ -1,35 +1,21 @@
-"""The native Gaussian-process engine: model, log posterior, and all its gradients.
+"""The native Gaussian-process model: priors, bounds, fits and posteriors.
 
-Notation (one N x N Cholesky a call): K the kernel matrix, A = K + n2 I, a = A^-1 y,
-G = A^-1 - a a', and for a term with variance s2, features Z, profile k and slope s
-(`boring.kernels.profiles`), P = s2 G o s:
-
-    NLL        = .5 y'a + .5 log|A| + .5 N log 2 pi
-    dNLL/dlog s2 = .5 s2 sum(G o k)        dNLL/dlog n2 = .5 n2 tr G
-    dNLL/dZ      = P Z - diag(P 1) Z,      pulled back to the map's parameters;
-                   for a free factor dNLL/dM = X'(P Z - diag(P 1) Z).
-
-Rasmussen & Williams (2006), eq. 2.25, 2.26 and 5.9; the factor form is our own
-derivation, checked by finite differences and against GPy in the tests.
+The likelihood and its gradients are in `boring.models.evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from boring.exceptions import FitError
-from boring.kernels.additive import AdditiveKernel, squared_distances
-from boring.models.linalg import (
-    cholesky,
-    inverse,
-    log_determinant,
-    solve,
-)
-from boring.models.posterior import LOG_TWO_PI, GaussianProcess
+from boring.kernels.additive import AdditiveKernel
+from boring.models.evidence import Evidence
+from boring.models.linalg import cholesky
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import FLAT, ParameterPrior
 from boring.typing import FloatArray
 
@@ -121,49 +107,17 @@ class GaussianProcessModel:
         X : ndarray, shape (n, D)
         y : ndarray, shape (n,)
         """
-        return self._negative_log_likelihood(theta, self.inputs(X), y)
+        return self._evidence(X, y)(theta)
 
     def inputs(self, X: FloatArray) -> list[FloatArray]:
         """Return each term's fixed inputs (see `FeatureMap.inputs`)."""
         return [term.feature_map.inputs(X) for term in self.kernel.terms]
 
-    def _negative_log_likelihood(
-        self, theta: FloatArray, inputs: Sequence[FloatArray], y: FloatArray
-    ) -> tuple[float, FloatArray]:
-        n = len(y)
-        noise = float(np.exp(theta[-1]))
-        parts = self.kernel.split(theta)
-        saved = []
-        A: FloatArray | None = None
-        for (term, variance, parameters), base in zip(parts, inputs, strict=True):
-            Z = term.feature_map.features(base, parameters)
-            value, slope = term.profile.value_and_slope(squared_distances(Z))
-            saved.append((Z, value, slope))
-            A = variance * value if A is None else A + variance * value
-        assert A is not None
-        if self.kernel.constant_variance:
-            A += self.kernel.constant_variance
-        A.flat[:: n + 1] += noise
-        L, _ = cholesky(A)
-        alpha = solve(L, y)
-        nll = 0.5 * float(y @ alpha) + 0.5 * log_determinant(L) + 0.5 * n * LOG_TWO_PI
-        G = inverse(L)
-        G -= np.outer(alpha, alpha)
-
-        gradient = np.empty_like(theta)
-        for (term, variance, parameters), part, base, (Z, value, slope) in zip(
-            parts, self.kernel.slices, inputs, saved, strict=True
-        ):
-            gradient[part.start] = 0.5 * variance * float(np.vdot(G, value))
-            P = G * slope
-            P *= variance
-            dZ = P @ Z
-            dZ -= P.sum(axis=1)[:, None] * Z
-            gradient[part.start + 1 : part.stop] = term.feature_map.pullback(
-                base, Z, dZ, parameters
-            )
-        gradient[-1] = 0.5 * noise * float(np.trace(G))
-        return nll, gradient
+    def _evidence(
+        self, X: FloatArray, y: FloatArray
+    ) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+        """Return the negative log likelihood of the data, and its gradient, as a function."""
+        return Evidence(self.kernel, X, y)
 
     def negative_log_posterior(
         self, theta: FloatArray, X: FloatArray, y: FloatArray
@@ -203,11 +157,11 @@ class GaussianProcessModel:
         FitError
             If the likelihood is not finite at the start.
         """
-        inputs = self.inputs(X)
+        evidence = self._evidence(X, y)
 
         def objective(theta: FloatArray) -> tuple[float, FloatArray]:
             try:
-                value, gradient = self._negative_log_likelihood(theta, inputs, y)
+                value, gradient = evidence(theta)
             except FitError:
                 return np.inf, np.zeros_like(theta)
             penalty, slope = self.penalty(theta)

@@ -17,7 +17,7 @@ subtracted here, so that both sides of a comparison hold the same model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -237,11 +237,16 @@ class GPyAdditiveGP(GaussianProcessModel):
     True
     """
 
-    def _negative_log_likelihood(
-        self, theta: FloatArray, inputs: Sequence[FloatArray], y: FloatArray
-    ) -> tuple[float, FloatArray]:
-        value, gradient = _log_likelihood(self, theta, inputs, y)
-        return -value, -gradient
+    def _evidence(
+        self, X: FloatArray, y: FloatArray
+    ) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+        inputs = self.inputs(X)
+
+        def evidence(theta: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = _log_likelihood(self, theta, inputs, y)
+            return -value, -gradient
+
+        return evidence
 
     def condition(  # type: ignore[override]
         self, theta: FloatArray, X: FloatArray, y: FloatArray

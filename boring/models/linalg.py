@@ -12,13 +12,15 @@ from boring.typing import FloatArray
 JITTER_LADDER = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 
 
-def cholesky(A: FloatArray) -> tuple[FloatArray, float]:
+def cholesky(A: FloatArray, out: FloatArray | None = None) -> tuple[FloatArray, float]:
     """Factor a symmetric matrix, climbing the jitter ladder where it must.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
         Symmetric and, but for rounding, positive definite. Left unchanged.
+    out : ndarray, shape (n, n), Fortran order, optional
+        Takes L.
 
     Returns
     -------
@@ -34,7 +36,8 @@ def cholesky(A: FloatArray) -> tuple[FloatArray, float]:
     """
     scale = float(np.mean(A.diagonal()))
     for rung in JITTER_LADDER:
-        attempt = np.array(A, order="F")
+        attempt = np.empty_like(A, order="F") if out is None else out
+        attempt.T[...] = A  # symmetric, so that a copy in the order of memory will do
         jitter = rung * scale
         if jitter > 0:
             attempt.flat[:: len(A) + 1] += jitter
@@ -69,6 +72,13 @@ def inverse(L: FloatArray) -> FloatArray:
     full: FloatArray = half + half.T
     full.flat[:: len(L) + 1] *= 0.5
     return full
+
+
+def inverse_triangle(L: FloatArray) -> FloatArray:
+    """Return the lower triangle of (L L')^-1, Fortran order, zeros above; L is overwritten."""
+    half, info = lapack.dpotri(L, lower=1, overwrite_c=1)
+    assert info == 0
+    return np.asarray(half)
 
 
 def log_determinant(L: FloatArray) -> float:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from boring.kernels.additive import KernelTerm, cross_squared_distances
 from boring.kernels.maps import FeatureMap
+from boring.models.evidence import LOG_TWO_PI
 from boring.models.linalg import append_row, log_determinant, solve, solve_lower
 from boring.typing import FloatArray
 
 if TYPE_CHECKING:
     from boring.models.gp import GaussianProcessModel
-
-LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
 
 def log_normal_density(residual: FloatArray, variance: FloatArray) -> FloatArray:
@@ -86,12 +86,32 @@ class GaussianProcess:
         n = len(self.y)
         return -0.5 * (float(self.y @ self.alpha) + log_determinant(self.L) + n * LOG_TWO_PI)
 
+    @cached_property
+    def features(self) -> list[FloatArray]:
+        """Each term's features of the data, (n, k)."""
+        return self._features(self.X)
+
+    def _features(self, X: FloatArray) -> list[FloatArray]:
+        return [
+            term.feature_map.features(term.feature_map.inputs(X), parameters)
+            for term, _, parameters in self.terms
+        ]
+
+    def _cross(self, here: list[FloatArray]) -> FloatArray:
+        """Return the kernel between points (m), by their features, and the data, (m, n)."""
+        kernel = self.model.kernel
+        total = np.full((len(here[0]), len(self.X)), kernel.constant_variance)
+        for (term, variance, _), left, right in zip(self.terms, here, self.features, strict=True):
+            total += variance * term.profile.value(cross_squared_distances(left, right))
+        return total
+
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of f (without noise), each (m,), at X (m, D)."""
-        kernel = self.model.kernel
-        cross = kernel.matrix(self.theta, X, self.X)
+        cross = self._cross(self._features(X))
         reduced = solve_lower(self.L, cross.T)
-        variance = kernel.total_variance(self.theta) - np.einsum("ij,ij->j", reduced, reduced)
+        variance = self.model.kernel.total_variance(self.theta) - np.einsum(
+            "ij,ij->j", reduced, reduced
+        )
         return cross @ self.alpha, np.maximum(variance, 0.0)
 
     def predict_with_gradient(
@@ -172,14 +192,13 @@ class GaussianProcess:
     def _cross_terms(self, X: FloatArray) -> list[_CrossTerm]:
         """Return each term's kernel between X and the data, ready for gradients."""
         terms = []
-        for term, variance, parameters in self.terms:
-            feature_map = term.feature_map
-            left = feature_map.features(feature_map.inputs(X), parameters)
-            right = feature_map.features(feature_map.inputs(self.X), parameters)
+        for (term, variance, parameters), left, right in zip(
+            self.terms, self._features(X), self.features, strict=True
+        ):
             value, slope = term.profile.value_and_slope(cross_squared_distances(left, right))
             terms.append(
                 _CrossTerm(
-                    feature_map,
+                    term.feature_map,
                     parameters,
                     left,
                     right,
@@ -204,13 +223,15 @@ class GaussianProcess:
         x : ndarray, shape (D,)
         y : float
         """
-        kernel = self.model.kernel
-        cross = kernel.matrix(self.theta, self.X, x[None, :])[:, 0]
-        diagonal = kernel.total_variance(self.theta) + self.noise_variance + self.jitter
-        L = append_row(self.L, cross, diagonal)
-        return GaussianProcess(
+        here = self._features(x[None, :])
+        diagonal = self.model.kernel.total_variance(self.theta) + self.noise_variance + self.jitter
+        L = append_row(self.L, self._cross(here)[0], diagonal)
+        longer = GaussianProcess(
             self.model, self.theta, np.vstack([self.X, x]), np.append(self.y, y), L, self.jitter
         )
+        rows = zip(self.features, here, strict=True)
+        longer.__dict__["features"] = [np.vstack(pair) for pair in rows]
+        return longer
 
     def with_values(self, y: FloatArray) -> GaussianProcess:
         """Return the posterior for other values at the same inputs, e.g. another warp."""

@@ -11,9 +11,12 @@ re-metricising: .28 with V, .20 without; without any metric .34).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from boring.kernels.additive import cross_squared_distances
+from boring.kernels.maps import FeatureMap, Isotropic, Projected, Stretched
 from boring.models.linalg import inverse
 from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
@@ -55,7 +58,7 @@ class _SlopeTerm:
         term, variance, parameters = posterior.terms[index]
         feature_map = term.feature_map
         self.here = feature_map.features(feature_map.inputs(points), parameters)
-        self.data = feature_map.features(feature_map.inputs(posterior.X), parameters)
+        self.data = posterior.features[index]
         self.back = feature_map.input_gradient(np.eye(self.here.shape[1]), parameters)
         squared = cross_squared_distances(self.here, self.data)
         self.slopes = variance * term.profile.value_and_slope(squared)[1]
@@ -97,8 +100,63 @@ def metric_root(C: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
     directions : ndarray, shape (D, D)
         Eigenvectors in columns, the most varied direction first.
     """
-    values, vectors = np.linalg.eigh(C)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    values = np.maximum(values, floor * max(float(values[0]), np.finfo(float).tiny))
+    values, vectors = _descending(C)
+    values = np.maximum(values, _least(values[0], floor))
     values = values / values.mean()
     return (vectors * np.sqrt(values)) @ vectors.T, vectors
+
+
+def metric_map(
+    posterior: GaussianProcess, points: FloatArray, floor: float
+) -> tuple[FeatureMap, FloatArray]:
+    """Return the inputs times the root of an isotropic posterior's gradient metric, as a map.
+
+    Parameters
+    ----------
+    posterior : GaussianProcess
+        Of a single isotropic term.
+    points : ndarray, shape (m, D), scaled units
+        Over which the metric C is averaged.
+    floor : float
+        Smallest eigenvalue kept, relative to the largest.
+
+    Returns
+    -------
+    feature_map : FeatureMap
+        X C^(1/2) / l, eigenvalues of C scaled to mean 1.
+    directions : ndarray, shape (D, min(D, n + m))
+        Eigenvectors in columns, the most varied direction first.
+
+    Notes
+    -----
+    With D > n + m all that the posterior knows lies in the span of data and points: outside of
+    it C is the prior's multiple of I. Then the metric is worked out in the coordinates of that
+    span, in O(D (n + m)^2) instead of O(D^3), and ``directions`` are those of the span.
+    """
+    dim = points.shape[1]
+    rows = np.vstack([posterior.X, points])
+    if dim <= len(rows):
+        root, directions = metric_root(expected_gradient_outer_product(posterior, points), floor)
+        return Projected(root), directions
+    frame = np.linalg.qr(rows.T)[0]
+    within = replace(posterior, X=posterior.X @ frame)
+    values, vectors = _descending(expected_gradient_outer_product(within, points @ frame))
+    ((term, variance, parameters),) = posterior.terms
+    assert isinstance(term.feature_map, Isotropic)
+    rest = variance * float(term.profile.value_and_slope(np.zeros(1))[1][0])
+    rest *= float(np.exp(-2.0 * parameters[0]))
+    least = _least(max(float(values[0]), rest), floor)
+    values, rest = np.maximum(values, least), max(rest, least)
+    mean = (float(values.sum()) + (dim - len(values)) * rest) / dim
+    directions = frame @ vectors
+    scales, outside = np.sqrt(values / mean), float(np.sqrt(rest / mean))
+    return Stretched(directions, scales, outside), directions
+
+
+def _descending(C: FloatArray) -> tuple[FloatArray, FloatArray]:
+    values, vectors = np.linalg.eigh(C)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _least(largest: float, floor: float) -> float:
+    return floor * max(float(largest), float(np.finfo(float).tiny))

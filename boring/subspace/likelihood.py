@@ -27,8 +27,8 @@ import numpy as np
 from ..exceptions import FitError, InvalidInputError
 from ..kernels.additive import squared_distances
 from ..kernels.profiles import MATERN32, RadialProfile
+from ..models.evidence import LOG_TWO_PI
 from ..models.linalg import cholesky, inverse, log_determinant, solve
-from ..models.posterior import LOG_TWO_PI
 from ..typing import FloatArray
 
 

@@ -14,6 +14,7 @@ from boring.kernels import (
     KernelTerm,
     Projected,
     ProjectedArd,
+    Stretched,
 )
 from boring.models.gp import GaussianProcessModel
 from boring.models.priors import (
@@ -23,7 +24,11 @@ from boring.models.priors import (
     dimension_scaled,
     hvarfner,
 )
-from boring.subspace.gradient_metric import expected_gradient_outer_product
+from boring.subspace.gradient_metric import (
+    expected_gradient_outer_product,
+    metric_map,
+    metric_root,
+)
 from boring.subspace.stiefel import random_frame
 from boring.testing import check_gradient
 
@@ -164,3 +169,48 @@ def test_hvarfner_prior_is_the_density_of_the_lengthscale() -> None:
     density = lognorm(s=np.sqrt(3), scale=np.exp(np.sqrt(2) + 0.5 * np.log(dim)))
     ours = np.array([hvarfner(dim).penalty(np.log([v]))[0] for v in lengths])
     np.testing.assert_allclose(np.diff(ours), -np.diff(density.logpdf(lengths / 2)), atol=1e-10)
+
+
+def test_one_lengthscale_from_distances_equals_one_an_input() -> None:
+    # The two ways of the likelihood: distances once and for all, and features at every call.
+    rng = np.random.default_rng(6)
+    X, y = rng.uniform(-1, 1, (150, 3)), rng.standard_normal(150)  # more than one block of rows
+    one = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())], 1.0))
+    many = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Ard(3))], 1.0))
+    theta = np.array([0.2, -0.4, -3.0])
+    value, slope = one.negative_log_likelihood(theta, X, y)
+    other, slopes = many.negative_log_likelihood(theta[[0, 1, 1, 1, 2]], X, y)
+    assert value == pytest.approx(other, rel=1e-12)
+    np.testing.assert_allclose(slope, [slopes[0], slopes[1:4].sum(), slopes[4]], rtol=1e-10)
+
+
+def test_metric_of_a_wide_box_is_that_of_the_whole_matrix() -> None:
+    rng = np.random.default_rng(7)
+    dim = 40
+    X, points = rng.uniform(-1, 1, (12, dim)), rng.uniform(-1, 1, (5, dim))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())], 1.0))
+    posterior = model.condition(np.array([0.3, 0.9, -6.0]), X, y)
+    feature_map, directions = metric_map(posterior, points, 1e-3)
+    assert isinstance(feature_map, Stretched)
+    root, vectors = metric_root(expected_gradient_outer_product(posterior, points), 1e-3)
+    whole = Projected(root)
+    scale, new = np.array([0.4]), rng.uniform(-1, 1, (6, dim))
+    np.testing.assert_allclose(feature_map.inputs(new), whole.inputs(new), atol=1e-9)
+    np.testing.assert_allclose(
+        feature_map.input_gradient(new, scale), whole.input_gradient(new, scale), atol=1e-9
+    )
+    assert directions.shape == (dim, len(X) + len(points))
+    assert abs(float(directions[:, 0] @ vectors[:, 0])) == pytest.approx(1.0, abs=1e-8)
+
+
+def test_appending_keeps_the_features_of_the_data() -> None:
+    rng = np.random.default_rng(8)
+    X, y = rng.uniform(-1, 1, (9, DIM)), rng.standard_normal(10)
+    model = _model(MATERN52)
+    short = model.condition(_theta(model, 5), X, y[:9])
+    x = rng.uniform(-1, 1, DIM)
+    whole = model.condition(short.theta, np.vstack([X, x]), y)
+    new = rng.uniform(-1, 1, (4, DIM))
+    for ours, expected in zip(short.append(x, y[9]).predict(new), whole.predict(new), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-8, atol=1e-10)
