@@ -28,6 +28,7 @@ from boring.box_search import (
     search_by_portfolio,
     search_info,
 )
+from boring.effort import Effort, Kind, effort_of
 from boring.exceptions import InvalidInputError
 from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
@@ -40,7 +41,7 @@ from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.typing import Direction, FloatArray, SeedLike
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, as_real
 from boring.warping import half_rank_warp, log_warp, moderate
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 DEFAULT_EFFECTIVE_DIM = 2
 # At least so many first values tell the spread of the objective.
 FEWEST_FIRST = 5
+# What the cheaper local step goes without.
+LOCAL_LEFT_OUT = ("the local metric", "starts of the local search")
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ class BoringOptions:
         there are D/2; 0 switches it off, and the fresh starts with it.
     fresh_starts : bool, default True
         Whether a search that has settled looks for another basin.
+    ask_seconds : float, optional
+        Seconds that an ask should take at most. Judged by the recorded times of earlier asks,
+        cheaper work is done where the budget would not do, and each point's info says what was
+        left out (`boring.effort`). An ask may exceed it: the first ones, and where the least
+        effort takes longer. None, the default, sets no limit, and no proposal depends on time.
     """
 
     effective_dim: int | None = None
@@ -80,6 +88,7 @@ class BoringOptions:
     subspace_every: int = 1
     local_from: int = 15
     fresh_starts: bool = True
+    ask_seconds: float | None = None
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -93,6 +102,9 @@ class BoringOptions:
             raise InvalidInputError(
                 f"fresh_starts must be True or False, received {self.fresh_starts!r}"
             )
+        rule = "a positive number of seconds, or None"
+        if self.ask_seconds is not None and not as_real(self.ask_seconds, "ask_seconds", rule) > 0:
+            raise InvalidInputError(f"ask_seconds must be {rule}; received {self.ask_seconds!r}.")
 
 
 class BoringOptimizer(Optimizer):
@@ -168,17 +180,25 @@ class BoringOptimizer(Optimizer):
         if kind == "local" and is_awaited(memory.get("local", {}), context.pending):
             kind = "portfolio"
         if kind == "local":
-            step = local_step(context.data.finite_X, y, memory.get("local", {}), context.rng)
+            effort = self._effort("local", context)
+            step = local_step(
+                context.data.finite_X, y, memory.get("local", {}), context.rng, effort
+            )
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
-                return self._local_proposal(step, kept, context, y)
+                return self._local_proposal(step, kept, context, y, effort)
             kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
             return self._fresh_turn(context, y, kept, spread)
         return self._portfolio_turn(context, y, kept)
 
     def _local_proposal(
-        self, step: LocalStep, memory: dict[str, Any], context: ProposalContext, y: FloatArray
+        self,
+        step: LocalStep,
+        memory: dict[str, Any],
+        context: ProposalContext,
+        y: FloatArray,
+        effort: Effort,
     ) -> Proposal:
         assert step.x is not None
         member = keep_score(context.data.finite_X, log_warp(y), memory.get("subspace", {}))
@@ -188,6 +208,7 @@ class BoringOptimizer(Optimizer):
             "expected gain": step.gain,
             "trust region": step.radius,
             **_subspace_info(member),
+            **self._effort_info(effort, LOCAL_LEFT_OUT if effort.level else ()),
         }
         return Proposal(step.x, memory, info)
 
@@ -198,20 +219,26 @@ class BoringOptimizer(Optimizer):
         memory = dict(context.memory if kept is None else kept)
         X = context.data.finite_X
         turn = int(memory.get("turn", 0))
-        member = self._subspace_step(X, y, turn, memory.get("subspace", {}), context.rng)
+        effort = self._effort("whole box", context)
+        member = self._subspace_step(X, y, turn, memory.get("subspace", {}), context.rng, effort)
         rank = self._leading_directions(member.memory)
         portfolio = fit_portfolio(
-            X, half_rank_warp(y), rank, memory.get("portfolio", {}), context.entropy
+            X, half_rank_warp(y), rank, memory.get("portfolio", {}), context.entropy, effort
         )
+        kept_members = tuple(f"refitting {name}" for name in portfolio.kept)
+        more = {
+            **portfolio_info(portfolio),
+            **self._effort_info(effort, (*member.left_out, *kept_members), member),
+        }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0:
-            return self._subspace_proposal(member, memory, context, portfolio_info(portfolio))
-        found = search_by_portfolio(portfolio, X[int(np.argmax(y))], rank, context)
+            return self._subspace_proposal(member, memory, context, more, effort)
+        found = search_by_portfolio(portfolio, X[int(np.argmax(y))], rank, context, effort)
         info = {
             "phase": "portfolio",
             **search_info(found),
             **_subspace_info(member),
-            **portfolio_info(portfolio),
+            **more,
         }
         return Proposal(found.x, memory, info)
 
@@ -221,11 +248,13 @@ class BoringOptimizer(Optimizer):
         memory: Mapping[str, Any],
         context: ProposalContext,
         more: Mapping[str, InfoValue],
+        effort: Effort,
     ) -> Proposal:
         assert member.posterior is not None
         posterior = member.posterior
         incumbent = posterior.X[int(np.argmax(posterior.y))]
-        found = search_box(improvement(posterior, context), incumbent, member.basis, context)
+        acquisition = improvement(posterior, context)
+        found = search_box(acquisition, incumbent, member.basis, context, effort)
         info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **more}
         return Proposal(found.x, memory, info)
 
@@ -235,11 +264,14 @@ class BoringOptimizer(Optimizer):
         """Let the subspace look for another basin, or a fresh start, by turns."""
         X, turn = context.data.finite_X, int(memory.get("fresh turn", 0))
         memory["fresh turn"] = turn + 1
+        more: dict[str, InfoValue] = {}
         if turn % 2:
-            member = self._subspace_step(X, y, 0, memory.get("subspace", {}), context.rng)
+            effort = self._effort("whole box", context)
+            member = self._subspace_step(X, y, 0, memory.get("subspace", {}), context.rng, effort)
             memory["subspace"] = member.memory
+            more = self._effort_info(effort, member.left_out, member)
             if member.posterior is not None and member.gate > 0:
-                return self._subspace_proposal(member, memory, context, {})
+                return self._subspace_proposal(member, memory, context, more, effort)
         else:
             member = keep_score(X, log_warp(y), memory.get("subspace", {}))
             memory["subspace"] = member.memory
@@ -254,6 +286,7 @@ class BoringOptimizer(Optimizer):
             "start number": start.number,
             "points of the start": start.size,
             **_subspace_info(member),
+            **more,
         }
         return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
 
@@ -264,6 +297,7 @@ class BoringOptimizer(Optimizer):
         turn: int,
         memory: Mapping[str, Any],
         rng: np.random.Generator,
+        effort: Effort,
     ) -> SubspaceMember:
         """Score the subspace's surrogate, and refit it if this is its turn."""
         options = self.options
@@ -276,7 +310,24 @@ class BoringOptimizer(Optimizer):
         ):
             return keep_score(X, values, memory)
         limit = min(options.max_effective_dim, self.space.dim)
-        return take_turn(X, values, options.effective_dim, limit, memory, rng)
+        return take_turn(X, values, options.effective_dim, limit, memory, rng, effort)
+
+    def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
+        return effort_of(kind, context.asks, self.options.ask_seconds)
+
+    def _effort_info(
+        self, effort: Effort, left_out: tuple[str, ...], member: SubspaceMember | None = None
+    ) -> dict[str, InfoValue]:
+        """Return what to record of the effort; nothing without a budget."""
+        if self.options.ask_seconds is None:
+            return {}
+        if member is not None and effort.search:
+            left_out = (*left_out, "starts of the search")
+        return {
+            "effort": effort.level,
+            "left out": ", ".join(left_out) or None,
+            "learned": int(member is not None and member.learned),
+        }
 
     def _leading_directions(self, memory: Mapping[str, Any]) -> int:
         known = self.options.effective_dim or memory.get("effective_dim", DEFAULT_EFFECTIVE_DIM)

@@ -7,6 +7,7 @@ import numpy as np
 from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
+from boring.effort import FULL, Effort
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.portfolio import Portfolio
 from boring.proposal import ProposalContext
@@ -37,7 +38,11 @@ def improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisi
 
 
 def search_box(
-    acquisition: Acquisition, incumbent: FloatArray, basis: FloatArray, context: ProposalContext
+    acquisition: Acquisition,
+    incumbent: FloatArray,
+    basis: FloatArray,
+    context: ProposalContext,
+    effort: Effort = FULL,
 ) -> MaximizerResult:
     """Maximise an acquisition over the box, away from every point that is known or awaited.
 
@@ -48,6 +53,7 @@ def search_box(
     basis : ndarray, shape (D, d)
         Directions along which starts are spread.
     context : ProposalContext
+    effort : Effort, optional
     """
     return maximize_acquisition(
         acquisition,
@@ -56,11 +62,16 @@ def search_box(
         rng=context.rng,
         basis=basis,
         avoid=np.vstack([context.data.X, context.pending]),
+        **effort.search,
     )
 
 
 def search_by_portfolio(
-    portfolio: Portfolio, incumbent: FloatArray, effective_dim: int, context: ProposalContext
+    portfolio: Portfolio,
+    incumbent: FloatArray,
+    effective_dim: int,
+    context: ProposalContext,
+    effort: Effort = FULL,
 ) -> MaximizerResult:
     """Maximise the log of the summed EI of the members that steer; see `search_box`.
 
@@ -69,7 +80,8 @@ def search_by_portfolio(
     mixture = LogImprovementMixture(
         [improvement(member.posterior, context) for member in portfolio.speakers()]
     )
-    return search_box(mixture, incumbent, portfolio.directions[:, :effective_dim], context)
+    directions = portfolio.directions[:, :effective_dim]
+    return search_box(mixture, incumbent, directions, context, effort)
 
 
 def is_taken(x: FloatArray, context: ProposalContext) -> bool:

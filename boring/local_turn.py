@@ -25,6 +25,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from boring.acquisition.improvement import LogExpectedImprovement
+from boring.effort import FULL, Effort
 from boring.kernels import (
     SQUARED_EXPONENTIAL,
     AdditiveKernel,
@@ -110,7 +111,7 @@ def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
     )
 
 
-def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
+def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianProcess:
     """Fit isotropically, then in the metric that this fit sees; keep the likelier.
 
     Parameters
@@ -119,6 +120,8 @@ def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
         Offsets from the incumbent over their median length.
     v : ndarray, shape (k,)
         Standardised values, larger is better.
+    in_metric : bool, default True
+        Whether to make the second round.
     """
     dim = U.shape[1]
     model = local_model(Isotropic(), dim)
@@ -126,6 +129,8 @@ def fit_local(U: FloatArray, v: FloatArray) -> GaussianProcess:
     start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
     round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
     isotropic = model.condition(round_one.theta, U, v)
+    if not in_metric:
+        return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
     model = local_model(stretched, dim)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
@@ -189,6 +194,7 @@ def local_step(
     y: FloatArray,
     memory: Mapping[str, Any],
     rng: np.random.Generator,
+    effort: Effort = FULL,
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and maximise log-EI in its trust region.
 
@@ -200,6 +206,7 @@ def local_step(
     memory : mapping
         `LocalStep.memory` of the last step; empty before the first.
     rng : numpy.random.Generator
+    effort : Effort, optional
 
     Returns
     -------
@@ -213,10 +220,10 @@ def local_step(
     if not spread > NEGLIGIBLE * size:
         return _nothing(X[best], float(y[best]), len(y), SHRINK * radius)
     values = (y[near] - y[best]) / spread
-    posterior = fit_local(U, values - values.mean())
+    posterior = fit_local(U, values - values.mean(), in_metric=effort.level == 0)
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
-    offset, log_gain = _best_in_box(posterior, low, high, rng)
+    offset, log_gain = _best_in_box(posterior, low, high, N_STARTS if effort.level == 0 else 1, rng)
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:
         return _nothing(X[best], float(y[best]), len(y), SHRINK * radius)
@@ -236,7 +243,11 @@ def _neighbours(X: FloatArray, best: int) -> tuple[np.ndarray, float]:
 
 
 def _best_in_box(
-    posterior: GaussianProcess, low: FloatArray, high: FloatArray, rng: np.random.Generator
+    posterior: GaussianProcess,
+    low: FloatArray,
+    high: FloatArray,
+    n_starts: int,
+    rng: np.random.Generator,
 ) -> tuple[FloatArray, float]:
     """Maximise log-EI over a small box from several starts; return the point and its value."""
     incumbent = float(posterior.y.max())
@@ -248,7 +259,7 @@ def _best_in_box(
         value, gradient = acquisition.value_and_gradient(u[None, :])
         return -float(value[0]), -gradient[0]
 
-    starts = rng.uniform(low, high, (N_STARTS, len(low)))
+    starts = rng.uniform(low, high, (n_starts, len(low)))
     starts[0] = 1e-3 * rng.standard_normal(len(low))
     outcomes = [
         minimize(

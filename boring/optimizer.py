@@ -289,6 +289,7 @@ class Optimizer(RecordedRun, ABC):
             memory=history.memory,
             rng=keyed_generator(self._entropy, "proposal", history.n_told, len(pending)),
             entropy=self._entropy,
+            asks=history.asks,
         )
         with single_blas_thread():
             proposal = self._propose(context)

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from boring.effort import FULL, Effort
 from boring.kernels import (
     MATERN52,
     AdditiveKernel,
@@ -89,11 +90,14 @@ class Portfolio:
         Eigenvectors of the gradient metric, the most varied direction first.
     memory : dict
         JSON-able: hyperparameters and scores for the next step.
+    kept : tuple of str
+        Members that were not refitted.
     """
 
     members: tuple[Member, ...]
     directions: FloatArray
     memory: dict[str, Any]
+    kept: tuple[str, ...] = ()
 
     @property
     def weights(self) -> FloatArray:
@@ -210,6 +214,7 @@ def fit_portfolio(
     effective_dim: int,
     memory: Mapping[str, Any],
     entropy: int,
+    effort: Effort = FULL,
 ) -> Portfolio:
     """Score what is new, then refit every member.
 
@@ -224,6 +229,8 @@ def fit_portfolio(
         What `Portfolio.memory` was at the last step; empty at the first.
     entropy : int
         Seeds the points over which the gradient metric is averaged.
+    effort : Effort, optional
+        Who is refitted; the others keep their last hyperparameters.
     """
     n_old = int(memory.get("n", 0))
     last = {name: np.array(theta) for name, theta in memory.get("theta", {}).items()}
@@ -237,10 +244,17 @@ def fit_portfolio(
             new = one_step_ahead(models[name], last[name], X, y, n_old)
             scores[name] = decayed(scores[name], new)
 
-    iso = fit_iso(X, y, last.get("iso"))
+    refitted = _refitted(scores, effort) if last else MEMBER_NAMES
+    if "iso" in refitted:
+        iso = fit_iso(X, y, last.get("iso"))
+    else:
+        iso = iso_model(dim).condition(last["iso"], X, y)
     models, directions = _models(iso, effective_dim, entropy)
     posteriors = {"iso": iso}
     for name in MEMBER_NAMES[1:]:
+        if name not in refitted:
+            posteriors[name] = models[name].condition(last[name], X, y)
+            continue
         restart = name == "ard" and len(X) % ARD_RESTART_EVERY == 0
         posteriors[name] = _refit(models[name], X, y, last.get(name), restart, name == "mixed")
     return Portfolio(
@@ -251,7 +265,16 @@ def fit_portfolio(
             "theta": {name: posteriors[name].theta.tolist() for name in MEMBER_NAMES},
             "scores": scores,
         },
+        tuple(name for name in MEMBER_NAMES if name not in refitted),
     )
+
+
+def _refitted(scores: Mapping[str, float], effort: Effort) -> tuple[str, ...]:
+    """Return the members whose hyperparameters an effort refits."""
+    if effort.refits == "none":
+        return ()
+    best = max(MEMBER_NAMES, key=lambda name: scores[name])
+    return MEMBER_NAMES if effort.refits == "all" else (best,)
 
 
 def fit_iso(X: FloatArray, y: FloatArray, theta: FloatArray | None = None) -> GaussianProcess:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .data import Observations
+from .history import Ask
 from .result import InfoValue
 from .typing import FloatArray
 
@@ -36,6 +37,8 @@ class ProposalContext:
         Keyed by the run's entropy and the numbers of told and pending points.
     entropy : int
         For generators that are to be the same at every proposal.
+    asks : sequence of Ask
+        All earlier ones, oldest first, with what was said of them and the seconds they took.
     """
 
     data: Observations
@@ -43,6 +46,7 @@ class ProposalContext:
     memory: Mapping[str, Any]
     rng: np.random.Generator
     entropy: int
+    asks: Sequence[Ask] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from boring.effort import FULL, Effort
 from boring.kernels import MATERN52, AdditiveKernel, Free, Isotropic, KernelTerm
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
@@ -66,12 +67,18 @@ class SubspaceMember:
         first turn and between turns.
     memory : dict
         JSON-able.
+    left_out : tuple of str
+        What an effort did not allow, in words.
+    learned : bool
+        Whether M was learned anew.
     """
 
     posterior: GaussianProcess | None
     gate: float
     memory: dict[str, Any]
     angle_to_previous: float | None = None
+    left_out: tuple[str, ...] = ()
+    learned: bool = False
 
     @property
     def factor(self) -> FloatArray:
@@ -142,6 +149,7 @@ def take_turn(
     max_effective_dim: int,
     memory: Mapping[str, Any],
     rng: np.random.Generator,
+    effort: Effort = FULL,
 ) -> SubspaceMember:
     """Score new values, relearn M where due, and refit the subspace's surrogate.
 
@@ -155,14 +163,28 @@ def take_turn(
     memory : mapping
         What `SubspaceMember.memory` was at the last step; empty at the first.
     rng : numpy.random.Generator
+    effort : Effort, optional
+        Whether M may be learned anew where that is due, and whether anything is refitted.
     """
+    due = not memory or len(X) >= RELEARN_GROWTH * int(memory["learned_at"])
+    learns = due and effort.may_learn
+    left_out = ("learning the subspace",) if due and not learns else ()
+    if not memory and not learns:
+        return SubspaceMember(None, 0.0, {}, left_out=left_out)
     gate = update_gate(X, y, memory)
     n, dim = X.shape
     learned_at = int(memory.get("learned_at", 0))
     last = np.array(memory["theta"]) if memory else None
     rank = int(memory.get("effective_dim", 0))
+    if not learns and effort.refits != "all":
+        assert last is not None
+        posterior = subspace_model(dim, rank).condition(last, X, y)
+        remembered = {**memory, "n": n, "gate": gate}
+        return SubspaceMember(
+            posterior, gate, remembered, left_out=(*left_out, "refitting the subspace")
+        )
     starts, budgets = [], []
-    if last is None or n >= RELEARN_GROWTH * learned_at:
+    if learns:
         learned_at = n
         M = choose_and_learn(X, y, effective_dim, max_effective_dim, rng=rng)
         if M.shape[1] != rank:
@@ -188,4 +210,5 @@ def take_turn(
     if memory:
         bases = [basis_of(factor_of(m, dim)) for m in (memory, remembered)]
         angle = largest_angle(*bases)
-    return SubspaceMember(model.condition(fit.theta, X, y), gate, remembered, angle)
+    posterior = model.condition(fit.theta, X, y)
+    return SubspaceMember(posterior, gate, remembered, angle, left_out, learns)

@@ -1,0 +1,128 @@
+"""How much work an ask may do, where the caller has set a number of seconds for it.
+
+A clock and the promise "the same seed gives the same run, also after a resume" live together as
+follows. The clock decides nothing while it runs: the effort of an ask is a function of the
+seconds that *earlier* asks took, and these are part of the history, of states and of journals.
+A run that is resumed goes on as it would have gone on. Two runs of one seed differ, though, as
+soon as their asks take different times; without a budget nothing depends on time.
+
+It follows that a budget is kept on average and not to the letter. The first ask of a kind does
+everything, since nothing is known of it yet, and one that took too long is followed by a
+cheaper one. Steps of the search for a point of the whole box:
+
+    0  everything;
+    1  hyperparameters are refitted for the best member of the portfolio alone;
+    2  nothing is refitted, and the acquisition is searched from fewer starts.
+
+The local model has one step down: no second round in its own metric, and one start. Learning
+the subspace anew is decided apart, since it takes as long as many asks. Fresh starts have few
+points of their own, and always do everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from boring.history import Ask
+
+Kind = Literal["whole box", "local"]
+
+PHASES: Mapping[Kind, frozenset[str]] = {
+    "whole box": frozenset({"portfolio", "subspace"}),
+    "local": frozenset({"local"}),
+}
+LOWEST: Mapping[Kind, int] = {"whole box": 2, "local": 1}
+# Learning the subspace takes so many times the seconds of an ask without it (13 to 21 measured,
+# D = 10 to 1000), as long as there is no record of it from when there were nearly as many points.
+LEARNING_SHARE = 15.0
+RECORD_HOLDS = 1.5
+# Seconds grow at most like this power of the number of points. [measured: 1 to 2.3]
+GROWTH = 2.0
+# After so many asks in a row within half of the budget, a step up is tried.
+PATIENCE = 10
+# The smaller search of the acquisition.
+FEW_CANDIDATES, FEW_STARTS, FEW_ITERATIONS = 128, 2, 10
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What an ask may do.
+
+    Attributes
+    ----------
+    level : int
+        0 for everything.
+    may_learn : bool
+        Whether the subspace may be learned anew, where that is due.
+    """
+
+    level: int = 0
+    may_learn: bool = True
+
+    @property
+    def refits(self) -> Literal["all", "best", "none"]:
+        """Whose hyperparameters are refitted; the others keep their last ones."""
+        if self.level == 0:
+            return "all"
+        return "best" if self.level == 1 else "none"
+
+    @property
+    def search(self) -> dict[str, int]:
+        """Arguments of `maximize_acquisition` that differ from its defaults."""
+        if self.level < 2:
+            return {}
+        return {
+            "n_candidates": FEW_CANDIDATES,
+            "n_starts": FEW_STARTS,
+            "max_iterations": FEW_ITERATIONS,
+        }
+
+
+FULL = Effort()
+
+
+def effort_of(kind: Kind, asks: Sequence[Ask], ask_seconds: float | None) -> Effort:
+    """Return the effort of the next ask.
+
+    Parameters
+    ----------
+    kind : {"whole box", "local"}
+    asks : sequence of Ask
+        All earlier ones, oldest first.
+    ask_seconds : float or None
+        Budget; None is no limit.
+    """
+    if ask_seconds is None:
+        return FULL
+    number = asks[-1].number + 1 if asks else 0
+    learning = [ask for ask in asks if ask.info.get("learned")]
+    known = [
+        ask
+        for ask in asks
+        if ask.phase in PHASES[kind] and "effort" in ask.info and not ask.info.get("learned")
+    ]
+    level = _level(known, number, ask_seconds, LOWEST[kind]) if known else 0
+    expected = None
+    if learning and number <= RECORD_HOLDS * learning[-1].number:
+        expected = _expected(learning[-1], number)
+    elif known:
+        expected = LEARNING_SHARE * _expected(known[-1], number)
+    return Effort(level, expected is None or expected <= ask_seconds)
+
+
+def _level(known: Sequence[Ask], number: int, ask_seconds: float, lowest: int) -> int:
+    level = int(known[-1].info["effort"])
+    if _expected(known[-1], number) > ask_seconds:
+        return min(level + 1, lowest)
+    recent = known[-PATIENCE:]
+    calm = len(recent) == PATIENCE and all(
+        ask.info["effort"] == level and ask.seconds <= 0.5 * ask_seconds for ask in recent
+    )
+    return max(level - 1, 0) if calm else level
+
+
+def _expected(ask: Ask, number: int) -> float:
+    """Return the seconds that the work of an earlier ask would take now."""
+    return float(ask.seconds * ((number + 1) / (ask.number + 1)) ** GROWTH)

@@ -1,0 +1,146 @@
+"""A budget of seconds an ask: decided from recorded times alone, said, and kept after a resume."""
+
+import numpy as np
+import pytest
+
+import boring.optimizer
+from boring.algorithm import BoringOptimizer
+from boring.effort import FULL, PATIENCE, Effort, effort_of
+from boring.exceptions import InvalidInputError
+from boring.history import Ask
+
+BOX = [[-1.0, 1.0]] * 3
+
+
+class Clock:
+    """Seconds pass only when it is looked at: every ask takes ``step`` seconds."""
+
+    def __init__(self, step: float) -> None:
+        self.step, self.now = step, 0.0
+
+    def perf_counter(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    clock = Clock(1.0)
+    monkeypatch.setattr(boring.optimizer, "time", clock)
+    return clock
+
+
+def _objective(x) -> float:
+    return float((x[0] - 0.3) ** 2 + np.sin(3.0 * x[1]))
+
+
+def _run(optimizer: BoringOptimizer, n: int) -> BoringOptimizer:
+    while optimizer.n_told < n:
+        x = optimizer.ask()[0]
+        optimizer.tell(x, _objective(x))
+    return optimizer
+
+
+def _new(**options) -> BoringOptimizer:
+    return BoringOptimizer(BOX, direction="minimize", seed=4, **options)
+
+
+def _ask(number: int, seconds: float, level: int = 0, phase: str = "portfolio", learned: int = 0):
+    info = {"effort": level, "learned": learned}
+    return Ask(number, np.zeros(1), phase, info, None, seconds)
+
+
+def test_without_a_budget_time_decides_nothing(clock) -> None:
+    slow = _run(_new(), 18)
+    clock.step = 1e-6
+    fast = _run(_new(), 18)
+    np.testing.assert_array_equal(slow.data.X, fast.data.X)
+    assert slow.memory == fast.memory
+    assert all("effort" not in record.info for record in slow.state().history.asks)
+    assert effort_of("whole box", [_ask(9, 1e9)], None) == FULL
+
+
+def test_a_budget_that_is_never_reached_changes_no_point(clock) -> None:
+    clock.step = 1e-6
+    free, held = _run(_new(), 18), _run(_new(ask_seconds=1.0), 18)
+    np.testing.assert_array_equal(free.data.X, held.data.X)
+    efforts = [r.info["effort"] for r in held.state().history.asks if "effort" in r.info]
+    assert efforts == [0] * (18 - held.n_initial)
+    assert all(r.info.get("left out") is None for r in held.state().history.asks)
+
+
+def test_slow_asks_are_followed_by_cheaper_ones_that_say_so(clock) -> None:
+    optimizer = _run(_new(ask_seconds=0.5), 24)
+    records = optimizer.state().history.asks
+    wide = [r for r in records if r.phase in ("portfolio", "subspace")]
+    local = [r for r in records if r.phase == "local"]
+    assert [r.info["effort"] for r in wide][:4] == [0, 1, 2, 2]
+    assert [r.info["effort"] for r in local] == [0] + [1] * (len(local) - 1)
+    assert wide[0].info["left out"] is None
+    assert wide[1].info["left out"].count("refitting") == 3, "all but the best"
+    assert wide[2].info["left out"].count("refitting") == 4
+    assert "starts of the search" in wide[2].info["left out"]
+    assert "learning the subspace" in wide[-1].info["left out"]
+    assert "the local metric" in local[-1].info["left out"]
+    assert not any(r.info["learned"] for r in wide)
+    assert optimizer.memory["subspace"] == {}
+
+
+def test_only_what_was_not_left_out_has_changed(clock) -> None:
+    optimizer = _run(_new(ask_seconds=0.5), 12)  # three asks of the portfolio, level 2 by now
+    before = dict(optimizer.memory["portfolio"]["theta"])
+    _run(optimizer, 13)
+    assert optimizer.memory["portfolio"]["theta"] == before
+    assert optimizer.memory["portfolio"]["n"] == 12
+
+
+@pytest.mark.parametrize("n", [9, 17])
+def test_a_resumed_run_goes_on_as_it_would_have(clock, n) -> None:
+    whole = _run(_new(ask_seconds=0.5), 21)
+    halted = _run(_new(ask_seconds=0.5), n)
+    resumed = _run(BoringOptimizer.from_state(halted.state()), 21)
+    np.testing.assert_array_equal(whole.data.X, resumed.data.X)
+    assert whole.memory == resumed.memory
+    assert [r.info for r in whole.state().history.asks] == [
+        r.info for r in resumed.state().history.asks
+    ]
+
+
+def test_the_times_come_from_the_record_not_from_the_clock(clock) -> None:
+    halted = _run(_new(ask_seconds=0.5), 12)
+    clock.step = 1e-6  # a faster machine
+    resumed = BoringOptimizer.from_state(halted.state())
+    x = resumed.ask()[0]
+    np.testing.assert_array_equal(x, halted.ask()[0])
+    resumed.tell(x, _objective(x))
+    assert resumed.state().history.asks[-1].info["effort"] == 2
+
+
+def test_a_learning_ask_is_foreseen_and_remembered() -> None:
+    fast, slow = [_ask(20, 0.01)], [_ask(20, 0.1)]
+    assert effort_of("whole box", fast, 1.0).may_learn
+    assert not effort_of("whole box", slow, 1.0).may_learn
+    seen = [_ask(18, 0.2, learned=1), _ask(20, 0.1)]
+    assert effort_of("whole box", seen, 1.0).may_learn, "the record beats the rule of thumb"
+    assert effort_of("whole box", [_ask(18, 9.0, learned=1), _ask(20, 0.1)], 1.0) == Effort(
+        0, False
+    )
+
+
+def test_after_calm_the_effort_rises_again() -> None:
+    asks = [_ask(100 + i, 0.1, level=2) for i in range(PATIENCE)]
+    assert effort_of("whole box", asks, 1.0).level == 1
+    assert effort_of("whole box", asks[1:], 1.0).level == 2
+    assert effort_of("whole box", [_ask(99, 3.0, level=2), *asks[1:]], 1.0).level == 2
+
+
+def test_local_asks_do_not_speak_for_the_whole_box() -> None:
+    asks = [_ask(50, 0.1, phase="local")]
+    assert effort_of("local", asks, 0.01).level == 1
+    assert effort_of("whole box", asks, 0.01) == FULL
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), "soon"])
+def test_the_budget_is_a_positive_number(value) -> None:
+    with pytest.raises(InvalidInputError, match="ask_seconds"):
+        _new(ask_seconds=value)
