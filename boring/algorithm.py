@@ -33,12 +33,12 @@ from boring.exceptions import InvalidInputError
 from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.portfolio import fit_portfolio
+from boring.portfolio import fit_portfolio, fitted_noise
 from boring.result import InfoValue
 from boring.rng import keyed_generator, single_blas_thread
 from boring.schedule import has_settled, kind_of_turn, spread_of_first
 from boring.space import Box
-from boring.subspace_turn import SubspaceMember, keep_score, take_turn
+from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int, as_real
@@ -175,7 +175,14 @@ class BoringOptimizer(Optimizer):
         memory = context.memory
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
         number = len(context.data) + len(context.pending)
-        kind = kind_of_turn(number, memory.get("local"), spread)
+        kind = kind_of_turn(
+            number,
+            context.data.finite_X,
+            y,
+            memory.get("local"),
+            spread,
+            fitted_noise(memory.get("portfolio")),
+        )
         kept: dict[str, Any] = dict(memory)
         if kind == "local" and is_awaited(memory.get("local", {}), context.pending):
             kind = "portfolio"
@@ -202,7 +209,7 @@ class BoringOptimizer(Optimizer):
     ) -> Proposal:
         assert step.x is not None
         member = keep_score(context.data.finite_X, log_warp(y), memory.get("subspace", {}))
-        memory["subspace"] = member.memory
+        memory["subspace"] = without_score(member.memory, step.x)
         info: dict[str, InfoValue] = {
             "phase": "local",
             "expected gain": step.gain,
@@ -276,7 +283,7 @@ class BoringOptimizer(Optimizer):
             member = keep_score(X, log_warp(y), memory.get("subspace", {}))
             memory["subspace"] = member.memory
         start = recall(memory.get("fresh start", {}), context.data.X)
-        if start is None or has_settled(start.local, spread):
+        if start is None or has_settled(start.local, spread, self.space.dim):
             start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
         proposal = fresh_point(
             start, context, self._n_initial, self._leading_directions({}), self._sobol_point
@@ -288,6 +295,8 @@ class BoringOptimizer(Optimizer):
             **_subspace_info(member),
             **more,
         }
+        if proposal.info["phase"] == "fresh local":
+            memory["subspace"] = without_score(memory["subspace"], proposal.x)
         return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
 
     def _subspace_step(

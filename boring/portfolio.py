@@ -59,8 +59,11 @@ MIN_WEIGHT = 0.2
 COLD_ITERATIONS = 40
 WARM_ITERATIONS = 12
 WARM_ITERATIONS_MIXED = 20
-# The many lengthscales of ard may be stuck: every so often compare with a fresh fit.
-ARD_RESTART_EVERY = 10
+# Warm starts may be stuck: at many lengthscales, or at a short one that explains noise away.
+# After so many more points every member is compared with fresh fits, one of which starts at
+# this noise variance.
+RESTART_EVERY = 10
+NOISY_START = 0.1
 # Points over which the gradient metric is averaged, and its eigenvalue floor.
 METRIC_BEST = 20
 METRIC_RANDOM = 20
@@ -208,6 +211,11 @@ def gradient_metric(
     return metric_map(iso, np.vstack([best, random]), floor)
 
 
+def fitted_noise(memory: Mapping[str, Any] | None) -> float:
+    """Return the noise variance that the isotropic member has fitted; 0 before its first fit."""
+    return float(np.exp(memory["theta"]["iso"][-1])) if memory else 0.0
+
+
 def fit_portfolio(
     X: FloatArray,
     y: FloatArray,
@@ -245,8 +253,10 @@ def fit_portfolio(
             scores[name] = decayed(scores[name], new)
 
     refitted = _refitted(scores, effort) if last else MEMBER_NAMES
+    cold_at = int(memory.get("cold_at", len(X)))
+    restart = len(X) >= cold_at + RESTART_EVERY and refitted == MEMBER_NAMES
     if "iso" in refitted:
-        iso = fit_iso(X, y, last.get("iso"))
+        iso = fit_iso(X, y, last.get("iso"), restart)
     else:
         iso = iso_model(dim).condition(last["iso"], X, y)
     models, directions = _models(iso, effective_dim, entropy)
@@ -255,7 +265,6 @@ def fit_portfolio(
         if name not in refitted:
             posteriors[name] = models[name].condition(last[name], X, y)
             continue
-        restart = name == "ard" and len(X) % ARD_RESTART_EVERY == 0
         posteriors[name] = _refit(models[name], X, y, last.get(name), restart, name == "mixed")
     return Portfolio(
         tuple(Member(name, posteriors[name], scores[name]) for name in MEMBER_NAMES),
@@ -264,6 +273,7 @@ def fit_portfolio(
             "n": len(X),
             "theta": {name: posteriors[name].theta.tolist() for name in MEMBER_NAMES},
             "scores": scores,
+            "cold_at": len(X) if restart else cold_at,
         },
         tuple(name for name in MEMBER_NAMES if name not in refitted),
     )
@@ -277,9 +287,11 @@ def _refitted(scores: Mapping[str, float], effort: Effort) -> tuple[str, ...]:
     return MEMBER_NAMES if effort.refits == "all" else (best,)
 
 
-def fit_iso(X: FloatArray, y: FloatArray, theta: FloatArray | None = None) -> GaussianProcess:
-    """Fit the isotropic model, from ``theta`` or cold."""
-    return _refit(iso_model(X.shape[1]), X, y, theta, restart=False, second_term=False)
+def fit_iso(
+    X: FloatArray, y: FloatArray, theta: FloatArray | None = None, restart: bool = False
+) -> GaussianProcess:
+    """Fit the isotropic model, from ``theta``, or cold, or from both."""
+    return _refit(iso_model(X.shape[1]), X, y, theta, restart, second_term=False)
 
 
 def _models(
@@ -310,7 +322,9 @@ def _refit(
         starts.append(theta)
         budgets.append(WARM_ITERATIONS_MIXED if second_term else WARM_ITERATIONS)
     if theta is None or restart:
-        starts.append(prior_mode(model))
-        budgets.append(COLD_ITERATIONS)
+        quiet = prior_mode(model)
+        noisy = np.append(quiet[:-1], np.log(NOISY_START))
+        starts += [quiet, noisy]
+        budgets += [COLD_ITERATIONS, COLD_ITERATIONS]
     fit = model.fit_best(X, y, starts, max_iterations=budgets)
     return model.condition(fit.theta, X, y)

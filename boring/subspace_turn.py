@@ -22,6 +22,7 @@ import numpy as np
 
 from boring.effort import FULL, Effort
 from boring.kernels import MATERN52, AdditiveKernel, Free, Isotropic, KernelTerm
+from boring.local_turn import same_rows
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Frobenius, dimension_scaled
@@ -121,6 +122,21 @@ def factor_of(memory: Mapping[str, Any], dim: int) -> FloatArray:
     return np.array(memory["theta"])[1 : 1 + dim * rank].reshape(dim, rank)
 
 
+def without_score(memory: Mapping[str, Any], x: FloatArray) -> dict[str, Any]:
+    """Return the memory with a point whose value will leave the gate as it is.
+
+    Of a point that a local model has put a hair's breadth from the incumbent, no model of the
+    whole box has anything to foretell.
+    """
+    return {**memory, "unscored": [*memory["unscored"], x.tolist()]} if memory else {}
+
+
+def _awaited(X: FloatArray, memory: Mapping[str, Any]) -> list[list[float]]:
+    """Return the points without score that are not among the rows of X since the last step."""
+    new = X[int(memory["n"]) :]
+    return [x for x in memory["unscored"] if not same_rows(new, x).any()]
+
+
 def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     """Return the gate after scoring every value that came since the last step."""
     gate = float(memory.get("gate", 0.0))
@@ -131,7 +147,10 @@ def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> floa
     active = subspace_model(dim, int(memory["effective_dim"]))
     ours = one_step_ahead(active, np.array(memory["theta"]), X, y, n_old)
     plain = one_step_ahead(iso_model(dim), np.array(memory["iso_theta"]), X, y, n_old)
-    return decayed(gate, ours - plain)
+    scored = np.ones(len(X) - n_old, dtype=bool)
+    for x in memory["unscored"]:
+        scored &= ~same_rows(X[n_old:], x)
+    return decayed(gate, (ours - plain)[scored])
 
 
 def keep_score(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> SubspaceMember:
@@ -139,7 +158,9 @@ def keep_score(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> Subsp
     if not memory:
         return SubspaceMember(None, 0.0, {})
     gate = update_gate(X, y, memory)
-    return SubspaceMember(None, gate, {**memory, "gate": gate, "n": len(X)})
+    return SubspaceMember(
+        None, gate, {**memory, "gate": gate, "n": len(X), "unscored": _awaited(X, memory)}
+    )
 
 
 def take_turn(
@@ -172,6 +193,7 @@ def take_turn(
     if not memory and not learns:
         return SubspaceMember(None, 0.0, {}, left_out=left_out)
     gate = update_gate(X, y, memory)
+    awaited = _awaited(X, memory) if memory else []
     n, dim = X.shape
     learned_at = int(memory.get("learned_at", 0))
     last = np.array(memory["theta"]) if memory else None
@@ -179,7 +201,7 @@ def take_turn(
     if not learns and effort.refits != "all":
         assert last is not None
         posterior = subspace_model(dim, rank).condition(last, X, y)
-        remembered = {**memory, "n": n, "gate": gate}
+        remembered = {**memory, "n": n, "gate": gate, "unscored": awaited}
         return SubspaceMember(
             posterior, gate, remembered, left_out=(*left_out, "refitting the subspace")
         )
@@ -205,6 +227,7 @@ def take_turn(
         "effective_dim": rank,
         "theta": fit.theta.tolist(),
         "iso_theta": iso.theta.tolist(),
+        "unscored": awaited,
     }
     angle = None
     if memory:

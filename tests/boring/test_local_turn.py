@@ -7,11 +7,14 @@ import pytest
 
 from boring.local_turn import (
     GROW,
+    LEAST_RADIUS,
     SHRINK,
     fit_local,
+    goes_on,
     local_step,
     neighbour_radius,
     next_radius,
+    shrunk,
 )
 
 
@@ -75,6 +78,28 @@ def test_radius_grows_with_good_steps_and_shrinks_with_bad_ones() -> None:
     for gain, factor, winner in ((0.5, GROW, 20), (0.1, 1.0, 20), (-1.0, SHRINK, best)):
         values = np.append(y, y[best] + gain)
         assert next_radius(told, values, memory, winner) == pytest.approx(0.2 * factor)
+
+
+def test_failures_shrink_the_region_less_in_many_dimensions() -> None:
+    assert shrunk(0.5, 3) == shrunk(0.5, 10) == pytest.approx(0.5 * SHRINK)
+    assert shrunk(0.5, 10) < shrunk(0.5, 25) < shrunk(0.5, 1000) < 0.5
+    assert shrunk(1e-12, 3) == LEAST_RADIUS
+
+
+def test_steps_and_streaks_are_counted() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (25, 3))
+    y = -((X - 0.9) ** 2).sum(axis=1)
+    memory: dict = {}
+    for count in range(1, 3):
+        step = local_step(X, y, memory, rng)
+        memory = step.memory
+        assert memory["steps"] == count
+        assert memory["streak"] == count - 1
+        X, y = np.vstack([X, step.x]), np.append(y, -float(((step.x - 0.9) ** 2).sum()))
+        assert goes_on(X, y, memory)
+    X, y = np.vstack([X, rng.uniform(-1, 1, 3)]), np.append(y, -9.0)
+    assert not goes_on(X, y, memory), "another value came after it"
 
 
 def test_the_region_starts_anew_where_another_turn_has_led_away() -> None:

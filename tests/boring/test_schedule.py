@@ -1,35 +1,98 @@
 """Whose turn it is."""
 
 from collections import Counter
+from typing import Any
 
-from boring.schedule import has_settled, kind_of_turn, spread_of_first
+import numpy as np
+import pytest
+
+from boring.local_turn import patience
+from boring.schedule import (
+    DEEP_RADIUS,
+    LONGEST_STREAK,
+    NOISY,
+    SETTLED_RADIUS,
+    has_settled,
+    kind_of_turn,
+    spread_of_first,
+)
+
+X = np.array([[0.0, 0.0], [0.5, 0.5], [0.1, -0.2]])
+y = np.array([-1.0, -2.0, -0.5])
 
 
-def _shares(memory: dict | None) -> Counter:
-    return Counter(kind_of_turn(number, memory, 1.0) for number in range(40))
+def _memory(**changes: Any) -> dict[str, Any]:
+    """Return the memory of a local model whose last step is among the older points."""
+    memory = {
+        "radius": 0.1,
+        "gain": 0.1,
+        "best": -0.5,
+        "n": 3,
+        "proposed": [0.1, -0.2],
+        "steps": 20,
+        "streak": 0,
+    }
+    return memory | changes
+
+
+def _shares(memory: dict[str, Any] | None, **more: Any) -> Counter[str]:
+    return Counter(kind_of_turn(number, X, y, memory, 1.0, **more) for number in range(40))
 
 
 def test_a_search_shares_its_turns_with_the_local_model_alone() -> None:
-    for memory in (None, {}, {"radius": 0.1, "gain": 0.1}):
+    for memory in (None, {}, _memory()):
         assert _shares(memory) == {"portfolio": 20, "local": 20}
 
 
 def test_a_settled_search_pays_a_quarter_and_a_deep_one_half() -> None:
-    assert _shares({"radius": 0.005, "gain": 0.1})["fresh start"] == 10
-    assert _shares({"radius": 0.1, "gain": 1e-6})["fresh start"] == 10
-    assert _shares({"radius": 1e-4, "gain": 0.1})["fresh start"] == 20
-    assert _shares({"radius": 0.1, "gain": 0.0})["fresh start"] == 20
+    assert _shares(_memory(radius=0.005))["fresh start"] == 10
+    assert _shares(_memory(gain=1e-6))["fresh start"] == 10
+    assert _shares(_memory(radius=1e-4))["fresh start"] == 20
+
+
+def test_no_search_has_settled_before_as_many_local_steps_as_inputs() -> None:
+    assert _shares(_memory(radius=1e-4, steps=1)) == {"portfolio": 20, "local": 20}
+
+
+def test_polishing_stops_at_the_digits_until_the_incumbent_rises() -> None:
+    assert _shares(_memory(gain=1e-9)) == {"portfolio": 20, "fresh start": 20}
+    assert _shares(_memory(gain=1e-9, best=-0.8))["local"] > 0
+
+
+def test_a_good_local_step_goes_on_at_once_but_not_for_ever() -> None:
+    good = {"n": 2, "best": -1.0}
+    assert _shares(_memory(**good)) == {"local": 40}
+    assert _shares(_memory(**good, streak=LONGEST_STREAK))["portfolio"] == 20
+    assert _shares(_memory(**good, gain=3.0))["portfolio"] == 20
+
+
+def test_in_noise_fresh_starts_keep_to_a_quarter() -> None:
+    deep = _memory(radius=1e-4, n=2, best=-1.0)
+    assert _shares(deep, noise_variance=2 * NOISY)["fresh start"] == 10
+    assert _shares(_memory(), noise_variance=2 * NOISY) == {"portfolio": 20, "local": 20}
 
 
 def test_gains_count_in_units_of_the_spread() -> None:
-    memory = {"radius": 0.1, "gain": 1e-4}
-    assert not has_settled(memory, 1.0)
-    assert has_settled(memory, 100.0)
+    memory = _memory(gain=1e-4)
+    assert not has_settled(memory, 1.0, 2)
+    assert has_settled(memory, 100.0, 2)
+
+
+@pytest.mark.parametrize("dim", [2, 10, 40, 1000])
+def test_the_radius_that_counts_as_settled_takes_as_many_failures_in_any_dimension(
+    dim: int,
+) -> None:
+    from boring.local_turn import shrunk
+
+    radius, failures = 1.0, 0
+    while not has_settled(_memory(radius=radius, gain=1.0), 1.0, dim):
+        radius, failures = shrunk(radius, dim), failures + 1
+    assert failures == 10
+    assert radius == pytest.approx(0.6 ** (10 * patience(dim)))
+    assert DEEP_RADIUS < SETTLED_RADIUS
 
 
 def test_the_spread_is_that_of_the_first_values() -> None:
-    import numpy as np
-
-    y = np.array([-4.0, -2.0, -3.0, 1.0, 1.0, 1.0])
-    assert spread_of_first(y, 3) == 4.0
+    values = np.array([-4.0, -2.0, -3.0, 1.0, 1.0, 1.0])
+    assert spread_of_first(values, 3) == 4.0
     assert spread_of_first(np.ones(4), 2) == 1.0

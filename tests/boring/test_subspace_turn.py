@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from boring.subspace.stiefel import largest_angle, random_frame
-from boring.subspace_turn import factor_start, keep_score, subspace_model, take_turn, update_gate
+from boring.subspace_turn import (
+    factor_start,
+    keep_score,
+    subspace_model,
+    take_turn,
+    update_gate,
+    without_score,
+)
 from boring.warping import standardize
 
 
@@ -54,6 +61,19 @@ def test_scoring_alone_keeps_parameters_and_moves_the_gate() -> None:
     again = keep_score(X[:25], y[:25], kept.memory)
     assert again.gate == kept.gate, "nothing new, nothing to score"
     assert keep_score(X, y, {}).memory == {}
+
+
+def test_points_of_the_local_model_leave_the_gate_as_it_is() -> None:
+    X, y, _ = _data(30, 5, seed=2)
+    member = take_turn(X[:20], y[:20], 1, 1, {}, np.random.default_rng(0))
+    memory = without_score(without_score(member.memory, X[20]), X[25])
+    one_told = keep_score(X[:21], y[:21], memory)
+    assert one_told.gate == member.gate
+    assert one_told.memory["unscored"] == [X[25].tolist()]
+    scored = keep_score(X[:26], y[:26], one_told.memory)
+    assert scored.gate != keep_score(X[:26], y[:26], member.memory).gate
+    assert scored.memory["unscored"] == []
+    assert without_score({}, X[0]) == {}
 
 
 def test_factor_start_round_trip() -> None:
