@@ -104,20 +104,20 @@ def test_gradient_metric_sees_the_ridge() -> None:
     assert np.rad2deg(largest_angle(directions[:, :1], W)) < 10
 
 
-def test_fresh_fits_come_once_there_are_enough_new_points_however_turns_fall() -> None:
+def test_a_fresh_fit_of_ard_comes_once_there_are_enough_new_points_however_turns_fall() -> None:
     X, y, _ = _ridge(40, 3)
     memory: dict = {}
     cold_at = []
     for n in (11, 14, 19, 22, 27, 31, 33):
         memory = fit_portfolio(X[:n], y[:n], 1, memory, 0).memory
-        cold_at.append(memory["cold_at"])
+        cold_at.append(memory["ard_cold_at"])
     assert cold_at == [11, 11, 11, 22, 22, 22, 33]
 
 
 def test_the_portfolio_tells_noise_from_none() -> None:
-    X, _, W = _ridge(60, 3)
+    X, _, W = _ridge(100, 3)
     y = X @ W[:, 0]
-    noisy = y + 0.5 * np.random.default_rng(1).standard_normal(60)
+    noisy = y + 0.5 * np.random.default_rng(1).standard_normal(100)
     assert fitted_noise(None) == fitted_noise({}) == 0.0
     assert fitted_noise(fit_portfolio(X, y, 1, {}, 0).memory) < 1e-3
     assert fitted_noise(fit_portfolio(X, noisy, 1, {}, 0).memory) > 0.05
