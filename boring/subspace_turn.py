@@ -48,7 +48,7 @@ LEARNED_ITERATIONS = 40
 # The full-rank learner is run anew whenever the data have grown by this factor; in
 # between the factor is warm-started. [chosen here, for time]
 RELEARN_GROWTH = 1.15
-# Gate above which the subspace is reported as trusted: with S > 10, 183 of 197 runs on
+# Gate above which the subspace is trusted on this evidence alone: with S > 10, 183 of 197 runs on
 # embedded test functions had their largest principal angle below 10 degrees.
 TRUSTED_GATE = 10.0
 
