@@ -13,6 +13,7 @@ from typing import Any
 from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.exceptions import UnknownNameError
 from boring.models.priors import Gaussian, dimension_scaled, hvarfner
+from boring.schedule import DEEP
 from boring.typing import FloatArray
 from boring.validation import suggest
 from boring.warping import log_warp, standardize
@@ -38,6 +39,12 @@ def open_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     """Return a score that always lets the subspace have its turn."""
     del X, y, memory
     return 1.0
+
+
+def score_all(memory: Mapping[str, Any], x: FloatArray) -> Mapping[str, Any]:
+    """Return the memory as it is: the local model's points count in the gate too."""
+    del x
+    return memory
 
 
 def without_polish(*arguments: Any, **named: Any) -> MaximizerResult:
@@ -93,6 +100,17 @@ PARTS: tuple[Variant, ...] = (
     part("subspace every 3", {"subspace_every": 3}),
     part("no local model", {"local_from": 0}),
     part("no fresh starts", {"fresh_starts": False}),
+    part(
+        "isotropic alone",
+        {"subspace_every": 0, "local_from": 0},
+        {_MEMBERS: ("iso",)},
+    ),
+    part("no streaks", constants={"boring.schedule.LONGEST_STREAK": 0}),
+    part("settled at any step", constants={"boring.schedule.STEPS_PER_DIMENSION": 0.0}),
+    part("noise unheeded", constants={"boring.schedule.NOISY": float("inf")}),
+    part("polishing for ever", constants={"boring.schedule.POLISHED": DEEP}),
+    part("shrink in full", constants={"boring.local_turn.SHRINK_IN_FULL": 10**9}),
+    part("local points scored", constants={"boring.algorithm.without_score": score_all}),
     part(
         "four local points per dimension",
         constants={"boring.local_turn.POINTS_PER_DIMENSION": 4},
