@@ -169,7 +169,7 @@ def _cell_text(times: GrowthTimes | None) -> str:
 
 
 def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
-    """Draw seconds over n for each D and over D for each n, and memory over n, in log-log axes.
+    """Draw seconds over n for each D, seconds over D for each n, and memory over n.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
         label = _label("D", dim, grows)
         over_n.loglog(n, [one.median for one in here], label=label, **style)
         known = [one for one in here if one.memory is not None]
-        memory.loglog([one.cell.n for one in known], [one.memory for one in known], **style)
+        memory.semilogx([one.cell.n for one in known], [one.memory for one in known], **style)
     for position, n_points in enumerate(points):
         here = _at(times, n=n_points)
         grows = slope([one.cell.dim for one in here], [one.median for one in here])
@@ -198,14 +198,17 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
             label=_label("n", n_points, grows),
             **_style(position),
         )
-    for ax, xlabel, ylabel in (
-        (over_n, "points n", "processor seconds a suggestion, median"),
-        (over_dim, "dimensions D", "processor seconds a suggestion, median"),
-        (memory, "points n (D as on the left)", "peak resident memory / MiB"),
+    for ax, xlabel, ylabel, ticks in (
+        (over_n, "points n", "processor seconds a suggestion, median", points),
+        (over_dim, "dimensions D", "processor seconds a suggestion, median", dims),
+        (memory, "points n (D as on the left)", "peak resident memory / MiB", points),
     ):
+        ax.set_xticks([], minor=True)
+        ax.set_xticks(ticks, [str(tick) for tick in ticks])
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
         ax.grid(alpha=0.3, which="both")
+    memory.set_ylim(bottom=0.0)
     for ax in (over_n, over_dim):
         ax.legend(fontsize="x-small")
     return save(figure, path)
