@@ -91,7 +91,7 @@ def run_bench(
     makers: dict[str, Callable[[], str]] = {
         "optimisation": lambda: optimisation_tables(folder, seeds or DEFAULT_SEEDS, jobs),
         "recovery": lambda: recovery_table(folder, seeds or RECOVERY_SEEDS),
-        "speed": _speed,
+        "speed": lambda: _speed(folder),
     }
     written = []
     for part in PARTS:
@@ -105,7 +105,11 @@ def run_bench(
     return tuple(written)
 
 
-def _speed() -> str:
+def _speed(folder: Path) -> str:
+    from .growth import growth_table, plot_growth, run_growth
     from .speed import run_speed
 
-    return run_speed()
+    tables = run_speed()
+    times = run_growth()
+    plot_growth(times, folder / "growth.png")
+    return f"{tables}\n\n{growth_table(times)}"

@@ -4,6 +4,7 @@ import pytest
 
 from experiments import bench, recovery
 from experiments.config import get_experiment
+from experiments.growth import GrowthCell, GrowthTimes, growth_table
 from experiments.records import read_records
 
 
@@ -39,6 +40,11 @@ def test_recovery_part_writes_its_table_and_goes_on(tmp_path, monkeypatch):
 
 
 def test_speed_part_writes_what_was_measured(tmp_path, monkeypatch):
+    times = [GrowthTimes(GrowthCell(5, n), 1.0, (0.1 * n,), 80.0) for n in (20, 40)]
     monkeypatch.setattr("experiments.speed.run_speed", lambda: "| the | table |")
+    monkeypatch.setattr("experiments.growth.run_growth", lambda: times)
     (written,) = bench.run_bench(tmp_path, only=["speed"])
-    assert written.read_text() == "| the | table |\n"
+    text = written.read_text()
+    assert text.startswith("| the | table |\n")
+    assert growth_table(times) in text
+    assert (tmp_path / "growth.png").exists()
