@@ -18,6 +18,12 @@ _OPTIMIZERS = {
     "sobol": "baselines.search.sobol_search:SobolSearchOptimizer",
     "rembo": "baselines.embeddings.rembo:RemboOptimizer",
     "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
+    "rembo-reverse": "baselines.embeddings.reverse_rembo:ReverseRemboOptimizer",
+    "hesbo": "baselines.embeddings.hesbo:HesboOptimizer",
+    "alebo": "baselines.embeddings.alebo:AleboOptimizer",
+    "line-bo": "baselines.restricted.line_bo:LineBOOptimizer",
+    "dropout": "baselines.restricted.dropout:DropoutOptimizer",
+    "elastic-gp": "baselines.gaussian_process.elastic_gp:ElasticGPOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

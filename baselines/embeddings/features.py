@@ -1,4 +1,4 @@
-r"""Where REMBO's Gaussian process looks: preimages y, points x, or their warp psi.
+r"""What a search in an embedding must know, and REMBO's three answers: y, x, psi.
 
 A point of the search box is u in ``[-1, 1]^d``; it stands for z = w u with the half-width
 w, and is evaluated at x = clip(A z). The three kernels of the literature are one radial
@@ -24,22 +24,16 @@ from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 from boring.validation import suggest
 
-__all__ = ["EmbeddedFeatures", "EmbeddedPosterior", "get_features"]
+__all__ = ["EmbeddedFeatures", "EmbeddedPosterior", "SearchFeatures", "get_features"]
 
 
-@dataclass(frozen=True)
-class EmbeddedFeatures(ABC):
-    """Features of the points of one embedding's search box.
+class SearchFeatures(ABC):
+    """One embedding: its search box ``[-1, 1]^m``, its points, and what a model sees of them."""
 
-    Parameters
-    ----------
-    embedding : RandomEmbedding
-    half_width : float
-        w, of the search box.
-    """
-
-    embedding: RandomEmbedding
-    half_width: float
+    @property
+    @abstractmethod
+    def search_dim(self) -> int:
+        """Dimension m of the search box."""
 
     @property
     @abstractmethod
@@ -53,6 +47,42 @@ class EmbeddedFeatures(ABC):
     @abstractmethod
     def of_search(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return features (m, f) and their Jacobians (m, f, d) at U (m, d), box units."""
+
+    @abstractmethod
+    def up(self, U: FloatArray) -> FloatArray:
+        """Return the points (m, D) that U (m, d), in box units, stands for."""
+
+    @abstractmethod
+    def down(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return preimages (n, d) in box units, and how badly (n,) they reproduce X (n, D)."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw n places of the search box, shape (n, d), for an initial design."""
+        return rng.uniform(-1.0, 1.0, (n, self.search_dim))
+
+    def candidates(self, rng: np.random.Generator) -> FloatArray | None:
+        """Draw places (m, d) that the maximiser of an acquisition would miss; None of them."""
+        return None
+
+
+@dataclass(frozen=True)
+class EmbeddedFeatures(SearchFeatures):
+    """Features of the points of one clipped linear embedding.
+
+    Parameters
+    ----------
+    embedding : RandomEmbedding
+    half_width : float
+        w, of the search box.
+    """
+
+    embedding: RandomEmbedding
+    half_width: float
+
+    @property
+    def search_dim(self) -> int:
+        """Dimension d of the search box."""
+        return self.embedding.effective_dim
 
     def up(self, U: FloatArray) -> FloatArray:
         """Return the points (m, D) that U (m, d), in box units, stands for."""
@@ -192,12 +222,12 @@ class EmbeddedPosterior:
 
     Parameters
     ----------
-    features : EmbeddedFeatures
+    features : SearchFeatures
     posterior : Posterior
         Over the features.
     """
 
-    features: EmbeddedFeatures
+    features: SearchFeatures
     posterior: Posterior
 
     def predict(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:

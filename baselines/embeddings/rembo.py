@@ -15,10 +15,9 @@ boxes in 99.3 %.
 * Preimages are recomputed from the evaluated points
   (:func:`boring.embedding.back_project`), not remembered: a told point needs
   no history, and of the many z with one image the same one is always taken.
-* A point that a run's embedding cannot reproduce (it was told from outside, or stems from
-  another run) is foreign. Points foreign to all runs serve every run through their
-  least-squares preimage ("y"), as they are ("x") or by their warped projection ("psi");
-  "y" leaves out those that are reproduced badly, because their values belong elsewhere.
+* Points told from outside serve every run through their least-squares preimage ("y"), as
+  they are ("x") or by their warped projection ("psi"); "y" leaves out those that are
+  reproduced badly (:mod:`baselines.embeddings.embedded_search`).
 * Matern-5/2 with one lengthscale and MAP hyperparameters instead of a squared exponential
   whose lengthscale bound shrinks; the joint multi-start maximiser instead of DIRECT.
 * The initial design lies in the search boxes, as in the paper, and so differs from that of
@@ -32,44 +31,31 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from baselines.embeddings.features import (
-    EmbeddedFeatures,
-    EmbeddedPosterior,
-    get_features,
+from baselines._options import check_choice, check_optional_int, check_positive
+from baselines.embeddings.embedded_search import (
+    ACQUISITIONS,
+    FIT_ITERATIONS,
+    INITIAL_DESIGNS,
+    NOISE_PRIOR,
+    VARIANCE_PRIOR,
+    EmbeddedOptimizer,
 )
-from boring.acquisition import (
-    Acquisition,
-    GpUcbBeta,
-    LogExpectedImprovement,
-    UpperConfidenceBound,
-    maximize_acquisition,
-)
-from boring.embedding import RandomEmbedding, back_project
-from boring.exceptions import InvalidInputError
+from baselines.embeddings.features import SearchFeatures, get_features
+from boring.embedding import RandomEmbedding
 from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess, with_fantasies
-from boring.models.priors import Gaussian, dimension_scaled
-from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.models.posterior import GaussianProcess
+from boring.models.priors import dimension_scaled
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int, as_real
-from boring.warping import standardize
+from boring.validation import as_positive_int
 
-__all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings"]
+__all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings", "isotropic_fit"]
 
 #: d = 2 with four runs is the best setting of Wang et al. (2016), table 1, for a function
 #: of two variables in 25 dimensions.
 DEFAULT_EFFECTIVE_DIM = 2
 DEFAULT_N_EMBEDDINGS = 4
-#: A run owns the points that its embedding reproduces this well (scaled units).
-OWN_TOLERANCE = 1e-6
-#: Kernel "y" leaves out points that are reproduced worse than this (chosen here).
-FOREIGN_TOLERANCE = 0.1
-#: Priors of log variance and log noise variance, y standardised (chosen here).
-VARIANCE_PRIOR = Gaussian(0.0, 1.5)
-NOISE_PRIOR = Gaussian(-7.0, 2.0)
-FIT_ITERATIONS = 40
 #: Lengthscale of the second start of the fit, relative to the first (the prior's mode).
 SHORT_START = 0.3
 
@@ -103,22 +89,13 @@ class RemboOptions:
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
-        if self.effective_dim is not None:
-            as_positive_int(self.effective_dim, "effective_dim")
+        check_optional_int(self.effective_dim, "effective_dim")
         as_positive_int(self.n_embeddings, "n_embeddings")
-        choices = {
-            "kernel": ("psi", "x", "y"),
-            "acquisition": ("log-ei", "ucb"),
-            "initial": ("embedded", "sobol"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise InvalidInputError(
-                    f"{name} must be one of {', '.join(allowed)}; received {getattr(self, name)!r}"
-                )
-        width = self.half_width
-        if width is not None and not as_real(width, "half_width", "positive") > 0:
-            raise InvalidInputError(f"half_width must be positive; received {width!r}")
+        check_choice(self.kernel, "kernel", ("psi", "x", "y"))
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
+        check_choice(self.initial, "initial", INITIAL_DESIGNS)
+        if self.half_width is not None:
+            check_positive(self.half_width, "half_width")
 
 
 def draw_embeddings(
@@ -139,7 +116,7 @@ def draw_embeddings(
     )
 
 
-class RemboOptimizer(Optimizer):
+class RemboOptimizer(EmbeddedOptimizer):
     """Bayesian optimisation in interleaved random embeddings.
 
     Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
@@ -161,22 +138,18 @@ class RemboOptimizer(Optimizer):
     name: ClassVar[str] = "rembo"
     options_type: ClassVar[type] = RemboOptions
 
+    default_effective_dim: ClassVar[int] = DEFAULT_EFFECTIVE_DIM
+
     def __init__(self, space: Any, **arguments: Any) -> None:
         super().__init__(space, **arguments)
-        if self.effective_dim > self.space.dim:
-            raise InvalidInputError(
-                f"effective_dim must not exceed the dimension of the space; received "
-                f"{self.effective_dim} in {self.space.dim} dimensions. Lower effective_dim."
-            )
+        self._check_effective_dim()
         self._embeddings = draw_embeddings(
             self.entropy, self.space.dim, self.effective_dim, self.options.n_embeddings
         )
-
-    @property
-    def effective_dim(self) -> int:
-        """Dimension d of the search boxes."""
-        given: int | None = self.options.effective_dim
-        return min(DEFAULT_EFFECTIVE_DIM, self.space.dim) if given is None else given
+        self._features = tuple(
+            get_features(self.options.kernel, embedding, self.half_width)
+            for embedding in self._embeddings
+        )
 
     @property
     def half_width(self) -> float:
@@ -189,76 +162,32 @@ class RemboOptimizer(Optimizer):
         """The embedding of each run."""
         return self._embeddings
 
+    @property
+    def features(self) -> tuple[SearchFeatures, ...]:
+        """What each run searches."""
+        return self._features
+
+    @property
+    def shares_features(self) -> bool:
+        """Whether foreign points may have the features of quite other points."""
+        return bool(self.options.kernel == "y")
+
     def _resolved_options(self) -> dict[str, object]:
-        resolved = {"effective_dim": self.effective_dim, "half_width": self.half_width}
-        return {**self.option_values(), **resolved}
+        return {**super()._resolved_options(), "half_width": self.half_width}
 
-    def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
-        if self.options.initial == "sobol":
-            return super()._initial_points(n, rng)
-        U = rng.uniform(-1.0, 1.0, (n, self.effective_dim))
-        rows = [
-            self._embeddings[i % len(self._embeddings)].up(self.half_width * U[[i]])
-            for i in range(n)
-        ]
-        return np.vstack([np.empty((0, self.space.dim)), *rows])
-
-    def _propose(self, context: ProposalContext) -> Proposal:
-        n_runs = len(self._embeddings)
-        run = (len(context.data) + len(context.pending)) % n_runs
-        features = get_features(self.options.kernel, self._embeddings[run], self.half_width)
-        rows = self._rows_of_run(run, context.data.finite_X)
-        info: dict[str, float | int | str | bool | None] = {"run": run, "n_run": len(rows)}
-        if not len(rows):
-            u = context.rng.uniform(-1.0, 1.0, self.effective_dim)
-            return Proposal(features.up(u[None, :])[0], {}, {**info, "acquisition": None})
-
-        X, y = context.data.finite_X[rows], standardize(context.data.finite_y[rows])
-        posterior = _fit(features, X, y)
-        info["log_likelihood"] = posterior.log_marginal_likelihood
-        pending, failing, failed = (
-            points[self._rows_of_run(run, points)]
-            for points in (context.pending, context.data.failing_X, context.data.failed_X)
-        )
-        posterior = with_fantasies(
-            posterior, features.of_points(pending), features.of_points(failing)
-        )
-        preimages = features.down(np.vstack([X, pending, failed]))[0]
-        found = maximize_acquisition(
-            self._acquisition(EmbeddedPosterior(features, posterior), float(y.max()), len(rows)),
-            self.effective_dim,
-            incumbent=np.clip(preimages[int(np.argmax(y))], -1.0, 1.0),
-            rng=context.rng,
-            avoid=preimages,
-        )
-        info |= {"acquisition": found.value, "replaced": found.replaced}
-        return Proposal(features.up(found.x[None, :])[0], {}, info)
-
-    def _rows_of_run(self, run: int, X: FloatArray) -> np.ndarray:
-        """Return indices of the points that a run uses: its own, and those that no run owns."""
-        errors = np.stack([_errors(embedding, X) for embedding in self._embeddings])
-        owned = errors <= OWN_TOLERANCE
-        usable = owned[run] | ~owned.any(axis=0)
-        if self.options.kernel == "y":
-            close = usable & (errors[run] <= FOREIGN_TOLERANCE)
-            usable = close if close.any() else usable
-        return np.flatnonzero(usable)
-
-    def _acquisition(
-        self, posterior: EmbeddedPosterior, incumbent: float, n_run: int
-    ) -> Acquisition:
-        if self.options.acquisition == "ucb":
-            return UpperConfidenceBound(posterior, GpUcbBeta(self.effective_dim)(n_run))
-        return LogExpectedImprovement(posterior, incumbent)
+    def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
+        return isotropic_fit(features, X, y)
 
 
-def _errors(embedding: RandomEmbedding, X: FloatArray) -> FloatArray:
-    """Return how badly an embedding reproduces each point, shape (n,)."""
-    return back_project(embedding, X)[1]
+def isotropic_fit(features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
+    """Return the posterior with one lengthscale over features at the best of two MAP fits.
 
-
-def _fit(features: EmbeddedFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-    """Return the posterior over features at the best of two MAP fits."""
+    Parameters
+    ----------
+    features : SearchFeatures
+    X : ndarray, shape (n, D), scaled units
+    y : ndarray, shape (n,), standardised
+    """
     F = features.of_points(X)
     prior = dimension_scaled(features.prior_dim)
     term = KernelTerm(MATERN52, Isotropic(), "embedded", VARIANCE_PRIOR, prior)

@@ -29,7 +29,7 @@ from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
 
-__all__ = ["PlainGPOptimizer", "PlainGPOptions", "plain_model"]
+__all__ = ["PlainGPOptimizer", "PlainGPOptions", "fit_plain", "plain_model"]
 
 #: Priors of log variance and log noise variance, y standardised (chosen here).
 VARIANCE_PRIOR = Gaussian(0.0, 1.0)
@@ -74,6 +74,36 @@ def plain_model(dim: int, kernel: str = "matern52") -> GaussianProcessModel:
     return GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
 
 
+def fit_plain(
+    model: GaussianProcessModel,
+    X: FloatArray,
+    y: FloatArray,
+    memory: Mapping[str, Any],
+    restart_every: int,
+) -> tuple[FloatArray, int]:
+    """Return fitted parameters of :func:`plain_model`, and how many points the last cold fit saw.
+
+    Parameters
+    ----------
+    model : GaussianProcessModel
+    X : ndarray, shape (n, D)
+    y : ndarray, shape (n,), standardised
+    memory : mapping
+        What was returned last, as ``"theta"`` and ``"cold_at"``; may be empty.
+    restart_every : int
+        See :class:`PlainGPOptions`.
+    """
+    cold = np.full(model.n_parameters, hvarfner(X.shape[1]).mean)
+    cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
+    last = memory.get("theta")
+    if last is None:
+        return model.fit(X, y, cold, max_iterations=COLD_ITERATIONS).theta, len(X)
+    starts, budgets, cold_at = [np.array(last)], [WARM_ITERATIONS], int(memory["cold_at"])
+    if len(X) - cold_at >= restart_every:
+        starts, budgets, cold_at = [*starts, cold], [*budgets, COLD_ITERATIONS], len(X)
+    return model.fit_best(X, y, starts, max_iterations=budgets).theta, cold_at
+
+
 class PlainGPOptimizer(Optimizer):
     """Bayesian optimisation with a plain Gaussian process over all inputs.
 
@@ -103,7 +133,7 @@ class PlainGPOptimizer(Optimizer):
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)
         model = plain_model(self.space.dim, self.options.kernel)
-        theta, fitted_at = self._fit(model, X, y, context.memory)
+        theta, fitted_at = fit_plain(model, X, y, context.memory, self.options.restart_every)
         posterior = model.condition(theta, X, y)
         info: dict[str, float | int | str | bool | None] = {
             "log_likelihood": posterior.log_marginal_likelihood,
@@ -119,21 +149,3 @@ class PlainGPOptimizer(Optimizer):
         )
         info |= {"acquisition": found.value, "replaced": found.replaced}
         return Proposal(found.x, {"theta": theta.tolist(), "cold_at": fitted_at}, info)
-
-    def _fit(
-        self,
-        model: GaussianProcessModel,
-        X: FloatArray,
-        y: FloatArray,
-        memory: Mapping[str, Any],
-    ) -> tuple[FloatArray, int]:
-        """Return the fitted parameters and how many points the last cold fit saw."""
-        cold = np.full(model.n_parameters, hvarfner(self.space.dim).mean)
-        cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
-        last = memory.get("theta")
-        if last is None:
-            return model.fit(X, y, cold, max_iterations=COLD_ITERATIONS).theta, len(X)
-        starts, budgets, cold_at = [np.array(last)], [WARM_ITERATIONS], int(memory["cold_at"])
-        if len(X) - cold_at >= self.options.restart_every:
-            starts, budgets, cold_at = [*starts, cold], [*budgets, COLD_ITERATIONS], len(X)
-        return model.fit_best(X, y, starts, max_iterations=budgets).theta, cold_at

@@ -51,8 +51,8 @@ class MaximizerResult:
     candidate_value : float
         Best value among the candidates, before the gradient steps.
     family : str
-        Kind of start that led to `x` ("uniform", "local", "coordinates", "subspace"), or
-        "replacement" for a near-duplicate.
+        Kind of start that led to `x` ("uniform", "local", "coordinates", "subspace",
+        "given"), or "replacement" for a near-duplicate.
     replaced : bool
         Whether the maximiser repeated an old point and `x` is a random replacement.
     n_evaluations : int
@@ -133,6 +133,7 @@ def maximize_acquisition(
     rng: np.random.Generator,
     basis: FloatArray | None = None,
     avoid: FloatArray | None = None,
+    given: FloatArray | None = None,
     n_candidates: int = N_CANDIDATES,
     n_starts: int = N_STARTS,
     max_iterations: int = MAX_ITERATIONS,
@@ -158,6 +159,8 @@ def maximize_acquisition(
     avoid : ndarray, shape (m, D), optional
         Points already evaluated or out for evaluation. If the maximiser lies within 1e-6
         of one, it is replaced by incumbent + N(0, .05^2), clipped.
+    given : ndarray, shape (k, D), optional
+        Candidates of the caller's, a family of their own beside those drawn; clipped.
     n_candidates : int, default 512
     n_starts : int, default 4
         The best of each family first, then the best of the rest.
@@ -188,6 +191,8 @@ def maximize_acquisition(
     families = generate_candidates(
         dim, incumbent=incumbent, rng=rng, basis=basis, n_candidates=n_candidates
     )
+    if given is not None and len(given):
+        families["given"] = np.clip(_rows(given, dim, "given"), -1.0, 1.0)
     points = np.concatenate(list(families.values()))
     labels = np.repeat(list(families), [len(rows) for rows in families.values()])
     values = np.asarray(acquisition.value(points), dtype=np.float64)
@@ -316,7 +321,13 @@ def _check_arguments(
         basis = np.asarray(basis, dtype=np.float64)
         if basis.ndim != 2 or basis.shape[0] != dim or basis.shape[1] < 1:
             raise InvalidInputError(f"basis must be ({dim}, d), received shape {basis.shape}")
-    old = np.empty((0, dim)) if avoid is None else np.asarray(avoid, dtype=np.float64)
-    if old.ndim != 2 or old.shape[1] != dim:
-        raise InvalidInputError(f"avoid must be (m, {dim}), received shape {old.shape}")
+    old = np.empty((0, dim)) if avoid is None else _rows(avoid, dim, "avoid")
     return np.clip(incumbent, -1.0, 1.0), basis, old
+
+
+def _rows(points: FloatArray, dim: int, name: str) -> FloatArray:
+    """Return points as (m, D)."""
+    rows = np.asarray(points, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != dim:
+        raise InvalidInputError(f"{name} must be (m, {dim}), received shape {rows.shape}")
+    return rows

@@ -1,0 +1,1 @@
+"""Optimisers that move in a few directions of the whole space at a time."""
