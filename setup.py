@@ -58,8 +58,10 @@ setup(
         "plot": PLOT,
         "tasks": TASKS,
         # Optimisers of others, to compare with.
-        "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
         "peers": [
+            *GPY,
+            *PLOT,
+            "GPyOpt>=1.2.6",
             "cma>=3.3",
             "nevergrad>=1.0.12",
             "optuna>=4.0",

@@ -4,10 +4,11 @@ One engine to a module, imported when an optimiser is made and only there. :func
 the names known whether or not the engines are installed; a run of one that is not is recorded as
 missing and named in the report, with the command that installs it.
 
-Rebuilt from the data at every proposal: scikit-optimize, SMAC, BoTorch, SAASBO. Replayed, because
-their state is no function of the data: CMA-ES, TPE, trust-bo, NGOpt. TuRBO and BAxUS are written
-anew on BoTorch's Gaussian process; their trust regions are computed from the values in their order.
-Either way a proposal is a function of the options and the context, as the base class demands.
+Rebuilt from the data at every proposal: scikit-optimize, SMAC, GPyOpt, BoTorch, SAASBO. Replayed,
+because their state is no function of the data: CMA-ES, TPE, trust-bo, NGOpt. TuRBO and BAxUS are
+written anew on BoTorch's Gaussian process; their trust regions are computed from the values in
+their order. Either way a proposal is a function of the options and the context, as the base class
+demands.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _TARGETS = {
     "peer-saasbo": "experiments.peers.saasbo:SaasboPeer",
     "peer-turbo": "experiments.peers.turbo:TurboPeer",
     "peer-baxus": "experiments.peers.baxus:BaxusPeer",
+    "peer-gpyopt": "experiments.peers.gpyopt_gp:GPyOptPeer",
 }
 
 PEERS = tuple(_TARGETS)

@@ -33,6 +33,7 @@ ENGINES = {
     "nevergrad": {"nevergrad_ngopt"},
     "skopt": {"skopt_gp"},
     "smac": {"smac_bo"},
+    "GPyOpt": {"gpyopt_gp"},
     "ConfigSpace": {"smac_bo"},
     "torch": {"_torch", "botorch_gp", "saasbo"},
     "gpytorch": {"_torch", "botorch_gp", "saasbo"},
