@@ -45,6 +45,7 @@ def contains_optimum(candidate, half_width):
         (25, 2, 1, None, 0.714, 4000),
         (25, 2, 2, None, 1 - 0.082, 2000),
         (25, 2, 4, None, 1 - 0.0067, 2000),
+        (25, 2, 5, None, 1 - 0.0019, 2000),
         (25, 2, 1, 1.04, 0.612, 4000),
         (25, 2, 1, 2 * np.sqrt(2), 0.858, 4000),
         (25, 4, 1, None, 0.997, 300),
@@ -60,13 +61,43 @@ def test_search_boxes_hold_an_optimum_as_often_as_known(dim, d, k, width, expect
     assert abs(hits / n - expected) < 3 * deviation + 5e-4
 
 
-@pytest.mark.parametrize(("dim", "expected"), [(5, 0.51), (10, 0.23), (25, 0.032)])
-def test_an_orthonormal_embedding_misses_the_optimum(dim, expected):
+@pytest.mark.parametrize(
+    ("dim", "width", "expected"),
+    [
+        (5, np.sqrt(2), 0.51),
+        (10, np.sqrt(2), 0.23),
+        (25, np.sqrt(2), 0.032),
+        (5, 1.02, 0.29),
+        (10, 1.02, 0.063),
+        (25, 1.02, 0.0025),
+    ],
+)
+def test_an_orthonormal_embedding_misses_the_optimum(dim, width, expected):
     n, rng = 3000, np.random.default_rng(1)
-    hits = sum(
-        contains_optimum(RandomEmbedding.orthonormal(dim, 2, rng), np.sqrt(2)) for _ in range(n)
-    )
+    hits = sum(contains_optimum(RandomEmbedding.orthonormal(dim, 2, rng), width) for _ in range(n))
     assert abs(hits / n - expected) < 3 * np.sqrt(expected * (1 - expected) / n) + 5e-3
+
+
+@pytest.mark.parametrize(
+    ("dim", "d", "expected"),
+    [
+        (20, 1, 0.49),
+        (20, 2, 0.10),
+        (20, 3, 0.013),
+        (100, 1, 0.37),
+        (100, 2, 0.053),
+        (100, 3, 0.005),
+    ],
+)
+def test_few_points_of_the_box_are_inside_the_cube(dim, d, expected):
+    n, rng = 4000, np.random.default_rng(2)
+    inside = 0
+    for _ in range(n):
+        candidate = RandomEmbedding.gaussian(dim, d, rng)
+        inside += bool(np.abs(candidate.unclipped(candidate.sample(1, rng))).max() < 1)
+    # The expectations are estimates to two digits.
+    slack = 3 * np.sqrt(expected * (1 - expected) / n) + 0.05 * expected
+    assert abs(inside / n - expected) < slack
 
 
 # -- back-projection -------------------------------------------------------------------

@@ -35,6 +35,27 @@ def test_finds_an_interior_and_a_corner_maximum():
         assert not found.replaced
 
 
+class Needle(Bowl):
+    """A bowl that is level beyond a small distance of its centre."""
+
+    def value_and_gradient(self, X):
+        value, gradient = super().value_and_gradient(X)
+        near = value > -0.01
+        return np.where(near, value, -1.0), np.where(near[:, None], gradient, 0.0)
+
+
+def test_given_candidates_are_a_family_of_their_own():
+    arguments = {"incumbent": np.zeros(8), "rng": np.random.default_rng(0)}
+    needle = Needle(np.full(8, 0.6))
+    assert maximize_acquisition(needle, 8, **arguments).value == -1.0
+    given = np.vstack([np.full(8, 0.62), np.full(8, 40.0)])
+    found = maximize_acquisition(needle, 8, given=given, **arguments)
+    assert found.family == "given"
+    np.testing.assert_allclose(found.x, 0.6, atol=1e-4)
+    with pytest.raises(InvalidInputError, match=r"given must be \(m, 8\)"):
+        maximize_acquisition(needle, 8, given=np.zeros((2, 3)), **arguments)
+
+
 def test_beats_a_large_random_sample_inside_the_box(posterior):
     X = np.random.default_rng(4).uniform(-1, 1, (20_000, 5))
     incumbent = posterior.X[np.argmax(posterior.y)]
