@@ -18,7 +18,7 @@ incumbent is the largest posterior mean, not the largest value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -130,8 +130,8 @@ class DropoutOptimizer(Optimizer):
     name: ClassVar[str] = "dropout"
     options_type: ClassVar[type] = DropoutOptions
 
-    def __init__(self, *arguments: object, **named: object) -> None:
-        super().__init__(*arguments, **named)  # type: ignore[arg-type]
+    def __init__(self, space: Any, **arguments: Any) -> None:
+        super().__init__(space, **arguments)
         if self.n_kept > self.space.dim:
             raise InvalidInputError(
                 f"n_kept must not exceed the dimension of the space; received {self.n_kept} in "

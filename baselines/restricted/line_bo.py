@@ -14,7 +14,9 @@ line follows the posterior mean gradient.
   hyperparameters. A gradient is drawn from its exact posterior, not by differences of a draw.
 * The line goes through the told point with the largest posterior mean, not through the maximiser of
   the posterior mean on the last line.
-* Gradient components that lead out of the box from a face of it are dropped.
+* Gradient components that lead out of the box from a face of it are dropped. A random direction
+  leads inwards from the faces that its origin lies on: in many dimensions hardly any line through a
+  corner has more than that corner in the box.
 * Not the safe variant.
 """
 
@@ -52,6 +54,8 @@ GRADIENT_STEP = 0.2
 RESTART_EVERY = 10
 #: A line shorter than this is none (scaled units).
 SHORTEST = 1e-6
+#: A coordinate this near to a face counts as on it for random directions (scaled units).
+NEAR_FACE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -247,7 +251,7 @@ class LineBOOptimizer(Optimizer):
         if stage == "gradient":
             if n < self.gradient_points:
                 return {"stage": "gradient", "origin": memory["origin"], "n": n}
-            return self._new_line(best, _inward(posterior, best), rng)
+            return _new_line(best, _inward(posterior, best), rng)
         if stage == "line":
             line = Line.through(np.array(memory["origin"]), np.array(memory["direction"]))
             if n < self.options.line_points and not self._is_accurate(line, n, posterior):
@@ -257,16 +261,7 @@ class LineBOOptimizer(Optimizer):
         direction = np.zeros(best.size)
         if self.options.directions == "coordinate":
             direction[rng.integers(best.size)] = 1.0
-        return self._new_line(best, direction, rng)
-
-    def _new_line(
-        self, origin: FloatArray, direction: FloatArray, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        """Return a line's stage; a random direction replaces one that leads nowhere."""
-        while not np.any(direction) or Line.through(origin, direction).length < SHORTEST:
-            direction = rng.standard_normal(origin.size)
-        direction = direction / np.linalg.norm(direction)
-        return {"stage": "line", "origin": origin.tolist(), "direction": direction.tolist(), "n": 0}
+        return _new_line(best, direction, rng)
 
     def _is_accurate(self, line: Line, n: int, posterior: GaussianProcess) -> bool:
         if n < self.options.least_line_points:
@@ -274,6 +269,18 @@ class LineBOOptimizer(Optimizer):
         mean, variance = posterior.predict(line.up(np.linspace(-1.0, 1.0, GRID)[:, None]))
         gap = float((mean + BETA * np.sqrt(variance)).max() - mean.max())
         return bool(gap < self.options.line_accuracy)
+
+
+def _new_line(
+    origin: FloatArray, direction: FloatArray, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return a line's stage; a random direction replaces one that is zero or leads nowhere."""
+    if not np.any(direction) or Line.through(origin, direction).length < SHORTEST:
+        direction = _unit(rng, origin.size)
+        at_face = np.abs(origin) > 1.0 - NEAR_FACE
+        direction = np.where(at_face, -np.sign(origin) * np.abs(direction), direction)
+    direction = direction / np.linalg.norm(direction)
+    return {"stage": "line", "origin": origin.tolist(), "direction": direction.tolist(), "n": 0}
 
 
 def _inward(posterior: GaussianProcess, x: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from baselines.restricted.line_bo import (
     LineBOOptimizer,
     LineView,
     _inward,
+    _new_line,
     gradient_posterior,
 )
 from boring.acquisition import LogExpectedImprovement
@@ -77,6 +78,17 @@ def test_what_leads_out_of_the_box_is_dropped():
     out = (x * gradient > 0) & (np.abs(x) == 1)
     assert out.any()
     np.testing.assert_array_equal(inward, np.where(out, 0.0, gradient))
+
+
+@pytest.mark.parametrize("n_faces", [0, 1, 60])
+def test_a_random_line_through_a_face_or_a_corner_is_long(n_faces):
+    for seed in range(20):
+        origin = rng(seed).uniform(-0.9, 0.9, 60)
+        origin[:n_faces] = np.sign(origin[:n_faces])
+        stage = _new_line(origin, np.zeros(60), rng(seed))
+        line = Line.through(np.array(stage["origin"]), np.array(stage["direction"]))
+        assert line.length > 0.1
+        assert len(line.places_of(origin[None])) == 1
 
 
 def lines_of(result):
