@@ -18,6 +18,10 @@ _OPTIMIZERS = {
     "sobol": "baselines.search.sobol_search:SobolSearchOptimizer",
     "rembo": "baselines.embeddings.rembo:RemboOptimizer",
     "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
+    "si-bo": "baselines.subspace.si_bo:SiBoOptimizer",
+    "coordinate-differences": (
+        "baselines.subspace.coordinate_differences:CoordinateDifferencesOptimizer"
+    ),
 }
 
 for _name, _target in _OPTIMIZERS.items():
