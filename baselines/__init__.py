@@ -18,6 +18,7 @@ _OPTIMIZERS = {
     "sobol": "baselines.search.sobol_search:SobolSearchOptimizer",
     "rembo": "baselines.embeddings.rembo:RemboOptimizer",
     "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
+    "tripathy": "baselines.subspace.tripathy:TripathyOptimizer",
     "si-bo": "baselines.subspace.si_bo:SiBoOptimizer",
     "coordinate-differences": (
         "baselines.subspace.coordinate_differences:CoordinateDifferencesOptimizer"

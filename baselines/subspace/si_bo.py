@@ -18,6 +18,8 @@ Djolonga, Krause and Cevher, "High-dimensional Gaussian process bandits", NIPS 2
 * The GP's noise variance is learned, and so takes up the error of the subspace, in place of the
   paper's bound on it, whose constants are unknown in practice.
 * lambda is given relative to |Phi* y|, from which on X = 0.
+* ``sum_centers=False`` keeps the differences of each centre apart, which costs nothing and gives
+  m_X times as many measurements; the paper's algorithm adds them up.
 * ``solver="nuclear-norm"`` replaces the Dantzig selector by nuclear-norm least squares.
 
 The noise of y_i has variance 2 m_X s^2 / eps^2 (s: sd of the noise of f), and sums over centres
@@ -47,6 +49,7 @@ __all__ = ["SiBoOptimizer", "SiBoOptions", "recover_gradients"]
 
 DEFAULT_N_CENTERS = 5
 EXCESS = 2.0
+"""Measurements per unknown of a matrix of rank d."""
 SOLVERS = {"dantzig": dantzig_selector, "nuclear-norm": nuclear_norm_least_squares}
 
 
@@ -61,8 +64,9 @@ class SiBoOptions:
     n_centers : int, optional
         m_X, at least d; None takes max(5, d) [chosen here].
     n_directions : int, optional
-        m_Phi; None takes twice the d (D + m_X - d) numbers that fix a matrix of rank d
-        [chosen here: .7 times d (D + m_X) recovers nothing, 1.3 times does without noise].
+        m_Phi; None takes twice as many measurements as the d (D + m_X - d) numbers that fix a
+        matrix of rank d [chosen here: at D = 40, d = 2 .7 times that many recover nothing, 1.4
+        times come within 15 degrees, 2.5 times within 2].
     step : float, default 0.01
         eps; a step has length eps sqrt(D / m_Phi), scaled units [chosen here; noise asks for more,
         curvature for less].
@@ -71,6 +75,8 @@ class SiBoOptions:
     solver : {"dantzig", "nuclear-norm"}, default "dantzig" [the paper]
     centers : {"cube", "sphere"}, default "cube"
         "sphere" is the paper's unit sphere.
+    sum_centers : bool, default True [the paper]
+        Whether differences are added up over centres before recovery.
     """
 
     effective_dim: int | None = None
@@ -80,6 +86,7 @@ class SiBoOptions:
     radius: float = 0.003
     solver: Literal["dantzig", "nuclear-norm"] = "dantzig"
     centers: Literal["cube", "sphere"] = "cube"
+    sum_centers: bool = True
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
@@ -98,9 +105,13 @@ class SiBoOptions:
 
 
 def recover_gradients(
-    directions: FloatArray, differences: FloatArray, radius: float, solver: str = "dantzig"
+    directions: FloatArray,
+    differences: FloatArray,
+    radius: float,
+    solver: str = "dantzig",
+    sum_centers: bool = True,
 ) -> FloatArray:
-    """Return the low-rank matrix of gradients that explains sums of differences.
+    """Return the low-rank matrix of gradients that explains differences, or sums of them.
 
     Parameters
     ----------
@@ -111,11 +122,13 @@ def recover_gradients(
     radius : float in (0, 1)
         lambda relative to |Phi* y|_op.
     solver : {"dantzig", "nuclear-norm"}
+    sum_centers : bool, default True
+        Whether differences in the i-th direction are added up over the centres.
 
     Returns
     -------
     ndarray, shape (D, m)
-        Zero if all sums are.
+        Zero if all measurements are.
 
     Warns
     -----
@@ -123,8 +136,13 @@ def recover_gradients(
         If the solver ran out of iterations; the message gives the gap.
     """
     m, _, dim = directions.shape
-    A = directions.transpose(1, 2, 0).reshape(-1, dim * m)
-    y = differences.sum(axis=0)
+    # Entry (a, j) of X meets phi_ij[a] in row i, or in row (j, i) alone.
+    if sum_centers:
+        A = directions.transpose(1, 2, 0).reshape(-1, dim * m)
+        y = differences.sum(axis=0)
+    else:
+        A = np.einsum("jia,jl->jial", directions, np.eye(m)).reshape(-1, dim * m)
+        y = differences.ravel()
     size = float(np.abs(y).max(initial=0.0))
     if not size > 0.0:
         return np.zeros((dim, m))
@@ -167,7 +185,9 @@ class SiBoOptimizer(TwoPhaseOptimizer):
     def _draw_design(self, rng: np.random.Generator) -> SamplingDesign:
         dim, d, m = self.space.dim, self.effective_dim, self.n_centers
         n_directions = self.options.n_directions
-        count = int(EXCESS * d * (dim + m - d)) if n_directions is None else n_directions
+        wanted = int(EXCESS * d * (dim + m - d))
+        per_center = wanted if self.options.sum_centers else -(-wanted // m)
+        count = per_center if n_directions is None else n_directions
         side = self.options.step / np.sqrt(count)
         centers = draw_centers(self.options.centers, m, dim, side, rng)
         signs = rng.integers(0, 2, size=(len(centers), count, dim)) * 2.0 - 1.0
@@ -178,7 +198,13 @@ class SiBoOptimizer(TwoPhaseOptimizer):
         complete = np.isfinite(steps).all(axis=0)
         differences = (steps[:, complete] - values[:, None]) / step
         directions = offsets[:, complete] / step
-        return recover_gradients(directions, differences, self.options.radius, self.options.solver).T
+        return recover_gradients(
+            directions,
+            differences,
+            self.options.radius,
+            self.options.solver,
+            self.options.sum_centers,
+        ).T
 
     @property
     def _default_n_centers(self) -> int:
