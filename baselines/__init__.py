@@ -19,6 +19,7 @@ _OPTIMIZERS = {
     "rembo": "baselines.embeddings.rembo:RemboOptimizer",
     "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
     "tripathy": "baselines.subspace.tripathy:TripathyOptimizer",
+    "active-embedding": "baselines.subspace.active_embedding:ActiveEmbeddingOptimizer",
     "si-bo": "baselines.subspace.si_bo:SiBoOptimizer",
     "coordinate-differences": (
         "baselines.subspace.coordinate_differences:CoordinateDifferencesOptimizer"
