@@ -203,7 +203,6 @@ def learn_basis(
     n_restarts : int
     rng : numpy.random.Generator
     """
-
     settings: dict[str, Any] = {"n_restarts": n_restarts, "options": ALTERNATION}
     if effective_dim is not None:
         return tripathy_subspace(X, y, effective_dim, rng=rng, **settings)

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.acquisition import Acquisition, LogExpectedImprovement, maximize_acquisition
+from boring.acquisition import LogExpectedImprovement, maximize_acquisition
 from boring.exceptions import InvalidInputError
 from boring.models.marginal import MarginalGP
 from boring.models.posterior import with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.subspace.factor_fit import basis_of
-from boring.subspace.linear_embedding import BaldAcquisition, fit_embedding
+from boring.subspace.linear_embedding import fit_embedding, most_informative
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -116,31 +116,26 @@ class ActiveEmbeddingOptimizer(Optimizer):
         last = np.array(memory["theta"]) if "theta" in memory else None
         fresh_at = int(memory.get("fresh_at", -self.options.restart_every))
         fresh = len(X) - fresh_at >= self.options.restart_every
-        marginal = fit_embedding(
-            X, y, self.effective_dim, rng=context.rng, last=last, fresh=fresh
-        )
+        marginal = fit_embedding(X, y, self.effective_dim, rng=context.rng, last=last, fresh=fresh)
         theta = marginal.posterior.theta
         posterior = with_fantasies(marginal.posterior, context.pending, context.data.failing_X)
         if len(posterior.y) > len(y):
             marginal = MarginalGP(posterior)
         learning = len(context.data) + len(context.pending) < self.options.n_learning
-        acquisition: Acquisition = (
-            BaldAcquisition(marginal)
-            if learning
-            else LogExpectedImprovement(marginal, float(y.max()))
-        )
-        found = maximize_acquisition(
-            acquisition,
-            self.space.dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            basis=basis_of(marginal.factor),
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
-        info: dict[str, InfoValue] = {
-            "phase": "learning" if learning else "search",
-            "acquisition": found.value,
-            "noise_variance": marginal.noise_variance,
-        }
+        info: dict[str, InfoValue] = {"noise_variance": marginal.noise_variance}
+        if learning:
+            x, information = most_informative(marginal, context.rng)
+            info |= {"phase": "learning", "acquisition": information}
+        else:
+            found = maximize_acquisition(
+                LogExpectedImprovement(marginal, float(y.max())),
+                self.space.dim,
+                incumbent=X[int(np.argmax(y))],
+                rng=context.rng,
+                basis=basis_of(marginal.factor),
+                avoid=np.vstack([context.data.X, context.pending]),
+            )
+            x = found.x
+            info |= {"phase": "search", "acquisition": found.value}
         remembered = {"theta": theta.tolist(), "fresh_at": len(X) if fresh else fresh_at}
-        return Proposal(found.x, remembered, info)
+        return Proposal(x, remembered, info)

@@ -23,7 +23,11 @@ Djolonga, Krause and Cevher, "High-dimensional Gaussian process bandits", NIPS 2
 * ``solver="nuclear-norm"`` replaces the Dantzig selector by nuclear-norm least squares.
 
 The noise of y_i has variance 2 m_X s^2 / eps^2 (s: sd of the noise of f), and sums over centres
-are correlated. m_Phi must exceed about d (D + m_X): see `experiments` for what that costs.
+are correlated. m_Phi must exceed about d (D + m_X), and that is dear. Camelback on a random plane
+of D dimensions, no noise, 10 seeds, median largest angle (evaluations): D = 10 1.8 degrees (265),
+D = 25 2.5 (565), with the defaults; plain differences along the coordinates
+(`baselines.subspace.coordinate_differences`) .5 (33) and .4 (78). With noise of sd .01 neither
+finds the plane at the default step.
 """
 
 from __future__ import annotations

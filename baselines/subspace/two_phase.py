@@ -110,8 +110,8 @@ class SamplingDesign:
 class TwoPhaseOptimizer(Optimizer):
     """Base: subclasses draw the design and make gradients of its values.
 
-    W is spanned by the gradients' first d right singular vectors. The options hold ``effective_dim``
-    and ``n_centers``.
+    W is spanned by the gradients' first d right singular vectors. The options hold
+    ``effective_dim`` and ``n_centers``.
     """
 
     @abstractmethod
@@ -153,8 +153,8 @@ class TwoPhaseOptimizer(Optimizer):
 
     @property
     def n_sampling(self) -> int:
-        """Evaluations of the first phase."""
-        return self.design.n_centers * (1 + self.design.offsets.shape[1])
+        """Evaluations of the first phase if none fails: distinct centres and steps."""
+        return len(self._first_points)
 
     @property
     def active_basis(self) -> FloatArray | None:
@@ -167,18 +167,22 @@ class TwoPhaseOptimizer(Optimizer):
         return {**self.option_values(), **resolved}
 
     def _default_n_initial(self) -> int:
-        return min(self.design.n_centers, super()._default_n_initial())
+        # Two values at least: until then the base hands out Sobol points.
+        return min(max(2, self.n_centers), super()._default_n_initial())
 
     def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return the beginning of the sampling design, and uniform points behind its end."""
-        design = self.design
-        m = min(design.n_centers, len(design.centers))
-        centers = design.centers[:m]
-        steps = (centers[:, None, :] + design.offsets[:m]).reshape(-1, self.space.dim)
-        points = np.unique(np.vstack([centers, steps]), axis=0, return_index=True)[1]
-        ordered = np.vstack([centers, steps])[np.sort(points)]
-        more = uniform_design(max(0, n - len(ordered)), self.space.dim, rng)
-        return np.vstack([ordered, more])[:n]
+        more = uniform_design(max(0, n - self.n_sampling), self.space.dim, rng)
+        return np.vstack([self._first_points, more])[:n]
+
+    @cached_property
+    def _first_points(self) -> FloatArray:
+        """What is evaluated if no centre fails, in this order, each point once."""
+        design, m = self.design, self.n_centers
+        steps = design.centers[:m, None, :] + design.offsets[:m]
+        points = np.vstack([design.centers[:m], steps.reshape(-1, self.space.dim)])
+        first = np.unique(points, axis=0, return_index=True)[1]
+        return points[np.sort(first)]
 
     def _propose(self, context: ProposalContext) -> Proposal:
         design = self.design

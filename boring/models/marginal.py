@@ -5,14 +5,14 @@ the scales live in M = R' (D, d); theta = (log s2, M row by row, log n2) with in
 priors. Garnett, Osborne & Hennig (2014, "Active learning of linear embeddings for Gaussian
 processes"):
 
-- q(theta) = N(MAP, Sigma), Sigma the inverse Hessian of the negative log posterior [section 3];
-- the marginal GP (MGP) [section 4]: with m, V mean and variance at the MAP,
+- q(theta) = N(MAP, Sigma), Sigma the inverse Hessian of the negative log posterior;
+- the marginal GP (MGP): with m, V mean and variance at the MAP,
 
       mean = m,    V~ = (4/3) V + (dm)' Sigma (dm) + (dV)' Sigma (dV) / (3 V),
 
   which matches to first order what averaging over q(theta) does to the predictive law;
 - the information that y at x gives on theta, H[y] - E H[y | theta], taken to be
-  .5 log((V~ + n2)/(V + n2)) (BALD: Houlsby et al. 2011) [section 5].
+  .5 log((V~ + n2)/(V + n2)) (BALD: Houlsby et al. 2011).
 
 Derivatives. K = s2 exp(-r^2/2) without the constant, A = K + c + n2 I, C = A^-1, a = C y,
 z = M'x, S_b[i, j] = K_ij (z_ib - z_jb), x_a column a of X, o the entrywise product. Since
@@ -52,7 +52,8 @@ class _Embedding:
 
     def __init__(self, posterior: GaussianProcess) -> None:
         terms = posterior.terms
-        if len(terms) != 1 or not isinstance(terms[0][0].feature_map, Free):
+        feature_map = terms[0][0].feature_map
+        if len(terms) != 1 or not isinstance(feature_map, Free):
             raise InvalidInputError(
                 "the Laplace approximation takes a kernel with one term on a free factor M."
             )
@@ -62,7 +63,7 @@ class _Embedding:
                 f"the kernel must be squared-exponential; received {term.profile.name!r}. Second "
                 "derivatives of the others do not exist where points coincide."
             )
-        self.M = term.feature_map.factor(parameters)
+        self.M: FloatArray = feature_map.factor(parameters)
         self.X = posterior.X
         self.Z = self.X @ self.M
         self.constant = posterior.model.kernel.constant_variance
@@ -77,9 +78,7 @@ class _Embedding:
 
     def cross(self, Z: FloatArray) -> FloatArray:
         """Return K between features Z (t, d) and the data, without the constant, (t, n)."""
-        squared = (
-            np.sum(Z**2, axis=1)[:, None] + np.sum(self.Z**2, axis=1) - 2.0 * Z @ self.Z.T
-        )
+        squared = np.sum(Z**2, axis=1)[:, None] + np.sum(self.Z**2, axis=1) - 2.0 * Z @ self.Z.T
         return np.asarray(self.signal * np.exp(-0.5 * np.maximum(squared, 0.0)))
 
 
@@ -138,13 +137,13 @@ def _likelihood_hessian(parts: _Embedding) -> FloatArray:
     slopes = [A @ alpha for A in scales]
     images = [C @ A @ C for A in scales]
     for q, (A, slope, E, row) in enumerate(zip(scales, slopes, images, (0, -1), strict=True)):
-        mixed = np.stack([(E * S_b).sum(axis=1) + Q_b.T @ (C @ slope) for S_b, Q_b in zip(S, Q, strict=True)])
+        mixed = np.stack(
+            [(E * S_b).sum(axis=1) + Q_b.T @ (C @ slope) for S_b, Q_b in zip(S, Q, strict=True)]
+        )
         if q == 0:
             mixed -= np.stack([(G * S_b).sum(axis=1) for S_b in S])
         full[row, 1:-1] = full[1:-1, row] = (X.T @ mixed.T).ravel()
-        full[row, row] = (
-            slope @ C @ slope - 0.5 * np.vdot(E, A) + 0.5 * np.vdot(G, A)
-        )
+        full[row, row] = slope @ C @ slope - 0.5 * np.vdot(E, A) + 0.5 * np.vdot(G, A)
     full[0, -1] = full[-1, 0] = slopes[0] @ C @ slopes[1] - 0.5 * np.vdot(images[0], scales[1])
     return full
 
@@ -186,9 +185,7 @@ class MarginalGP:
             [
                 (low is None or value > low + BOUND_TOLERANCE)
                 and (high is None or value < high - BOUND_TOLERANCE)
-                for value, (low, high) in zip(
-                    posterior.theta, posterior.model.bounds, strict=True
-                )
+                for value, (low, high) in zip(posterior.theta, posterior.model.bounds, strict=True)
             ]
         )
         values, vectors = np.linalg.eigh(H[np.ix_(free, free)])
@@ -201,7 +198,8 @@ class MarginalGP:
     @property
     def factor(self) -> FloatArray:
         """M = R' at the MAP, shape (D, d)."""
-        return self._parts.M
+        factor: FloatArray = self._parts.M
+        return factor
 
     @property
     def noise_variance(self) -> float:
@@ -222,21 +220,25 @@ class MarginalGP:
         self, X: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return mean, V~ (m,) and their gradients (m, D) at X (m, D)."""
-        mean, V, mean_slope, V_slope, marginal, slope = self._all(X)
-        return mean, marginal, mean_slope, slope
+        mean, V, mean_slope, V_slope = self.posterior.predict_with_gradient(X)
+        V = np.maximum(V, MINIMUM_VARIANCE * (self._parts.signal + self._parts.constant))
+        _, _, g, h = self._moments(X)
+        along_mean, along_V = g @ self.covariance, h @ self.covariance
+        quadratic = np.einsum("ti,ti->t", h, along_V)
+        slope = np.empty_like(X)
+        for i, x in enumerate(X):
+            slope[i] = (
+                (4.0 / 3.0 - quadratic[i] / (3.0 * V[i] ** 2)) * V_slope[i]
+                + 2.0 * self._slope_along(x, along_mean[i], of_mean=True)
+                + 2.0 * self._slope_along(x, along_V[i], of_mean=False) / (3.0 * V[i])
+            )
+        return mean, self._marginal(V, g, h), mean_slope, slope
 
     def information(self, X: FloatArray) -> FloatArray:
         """Return .5 log((V~ + n2)/(V + n2)) at X (m, D), in nats, shape (m,)."""
         _, V, g, h = self._moments(X)
         noise = self.noise_variance
         return np.asarray(0.5 * np.log((self._marginal(V, g, h) + noise) / (V + noise)))
-
-    def information_with_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the information (m,) and its gradient (m, D) at X (m, D)."""
-        _, V, _, V_slope, marginal, slope = self._all(X)
-        outer, inner = marginal + self.noise_variance, V + self.noise_variance
-        gradient = 0.5 * (slope / outer[:, None] - V_slope / inner[:, None])
-        return 0.5 * np.log(outer / inner), gradient
 
     def _marginal(self, V: FloatArray, g: FloatArray, h: FloatArray) -> FloatArray:
         Sigma = self.covariance
@@ -281,22 +283,6 @@ class MarginalGP:
         g[:, 1:-1], h[:, 1:-1] = dM.reshape(t, -1), dV.reshape(t, -1)
         return mean, V, g, h
 
-    def _all(self, X: FloatArray) -> tuple[FloatArray, ...]:
-        """Return m, V, their gradients in x, V~ and its gradient."""
-        mean, V, mean_slope, V_slope = self.posterior.predict_with_gradient(X)
-        V = np.maximum(V, MINIMUM_VARIANCE * (self._parts.signal + self._parts.constant))
-        _, _, g, h = self._moments(X)
-        along_mean, along_V = g @ self.covariance, h @ self.covariance
-        quadratic = np.einsum("ti,ti->t", h, along_V)
-        slope = np.empty_like(X)
-        for i, x in enumerate(X):
-            slope[i] = (
-                (4.0 / 3.0 - quadratic[i] / (3.0 * V[i] ** 2)) * V_slope[i]
-                + 2.0 * self._slope_along(x, along_mean[i], of_mean=True)
-                + 2.0 * self._slope_along(x, along_V[i], of_mean=False) / (3.0 * V[i])
-            )
-        return mean, V, mean_slope, V_slope, self._marginal(V, g, h), slope
-
     def _slope_along(self, x: FloatArray, direction: FloatArray, of_mean: bool) -> FloatArray:
         """Return d/dx of the derivative of m, or of V, along a direction in theta; shape (D,)."""
         parts = self._parts
@@ -323,6 +309,4 @@ class MarginalGP:
             return np.asarray(alpha @ moved_slope - (C @ moved(alpha)) @ k_slope)
         w = C @ (k + parts.constant)
         moved_k = relative * k
-        return np.asarray(
-            -2.0 * w @ moved_slope + 2.0 * (C @ (moved(w) - moved_k)) @ k_slope
-        )
+        return np.asarray(-2.0 * w @ moved_slope + 2.0 * (C @ (moved(w) - moved_k)) @ k_slope)

@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import qmc
 
@@ -82,8 +81,8 @@ class NormalInput:
 
     Parameters
     ----------
-    mean : array_like, shape (D,), scaled units
-    covariance : array_like, shape (D, D), or (D,) for its diagonal
+    mean : ndarray, shape (D,), scaled units
+    covariance : ndarray, shape (D, D), or (D,) for its diagonal
 
     Raises
     ------
@@ -205,9 +204,7 @@ def propagate(
     values = posterior.predict(points)[0]
     terms = posterior.model.kernel.terms
     exact = (
-        isinstance(law, NormalInput)
-        and len(terms) == 1
-        and terms[0].profile is SQUARED_EXPONENTIAL
+        isinstance(law, NormalInput) and len(terms) == 1 and terms[0].profile is SQUARED_EXPONENTIAL
     )
     if exact:
         assert isinstance(law, NormalInput)
@@ -293,4 +290,4 @@ def _unit_points(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
     engine = qmc.Sobol(dim, scramble=True, rng=rng)
     unit = engine.random_base2((n - 1).bit_length())[:n]
     # Scrambled points may touch 0, where a normal score is infinite.
-    return np.clip(unit, 2.0**-33, 1.0 - 2.0**-33)
+    return np.asarray(np.clip(unit, 2.0**-33, 1.0 - 2.0**-33))

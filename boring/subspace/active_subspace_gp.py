@@ -39,8 +39,8 @@ def posterior_of(
 ) -> GaussianProcess:
     """Return the GP at the learned parameters, given X (n, D) and standardised y (n,)."""
     kernel = AdditiveKernel([KernelTerm(profile, ProjectedArd(learned.active_basis), "active")])
-    logs = [[learned.signal_variance], learned.lengthscales, [learned.noise_variance]]
-    theta = np.log(np.concatenate(logs))
+    scales = [learned.signal_variance, *learned.lengthscales, learned.noise_variance]
+    theta = np.log(np.array(scales))
     return GaussianProcessModel(kernel).condition(theta, X, y)
 
 
@@ -167,7 +167,8 @@ class ActiveSubspaceGP:
         ----------
         X : array_like, shape (m, D), scaled units
         """
-        mean, variance = self.posterior.predict(self._points(X))
+        points = self._points(X)
+        mean, variance = self.posterior.predict(points)
         return self.center + self.spread * mean, self.spread**2 * variance
 
     def predict_with_gradient(
@@ -179,9 +180,8 @@ class ActiveSubspaceGP:
         ----------
         X : array_like, shape (m, D), scaled units
         """
-        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(
-            self._points(X)
-        )
+        points = self._points(X)
+        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(points)
         s = self.spread
         return self.center + s * mean, s**2 * variance, s * mean_slope, s**2 * variance_slope
 

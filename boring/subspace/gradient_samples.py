@@ -214,7 +214,7 @@ def active_subspace(
 
     Notes
     -----
-    Constantine (2015), algorithms 3.1 and 3.2 (bands and subspace error). Bands are quantiles
+    Constantine (2015), ch. 3, with the bootstrap for bands and subspace error. Bands are quantiles
     of the replicates (central 90 percent). **Deviation**: he takes the range over replicates,
     which widens with their number.
 

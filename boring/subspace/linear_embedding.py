@@ -6,8 +6,12 @@ point where the value says most about the parameters.
 
 **Deviations**: output scale and noise are learned and integrated over like R, as the paper's
 MGP allows; a constant mean has a normal prior and is integrated out; MAP starts from the last R,
-from random draws and from a full-rank fit, as random starts alone seldom find W for D > 20; the
-information is maximised by gradient over the cube, not over a pool of candidates.
+from random draws and from a full-rank fit, as random starts alone seldom find W for D > 20.
+
+The next point comes from a pool of uniform points, as in the paper. To climb the information over
+the whole cube does worse: its maxima are corners, far from all that the model knows (samples of
+the model, D = 10, d = 2, 50 points, 10 seeds: median largest angle 60 degrees by the maximum, 28
+by the pool, 59 by uniform points; all far apart from seed to seed).
 """
 
 from __future__ import annotations
@@ -17,7 +21,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.acquisition.maximizer import maximize_acquisition
 from boring.exceptions import BoringError, InvalidInputError
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Free
@@ -30,7 +33,7 @@ from boring.subspace.factor_fit import FactorSettings, basis_of, fit_full, row_s
 from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int
 
-__all__ = ["BaldAcquisition", "LinearEmbedding", "embedding_model", "fit_embedding"]
+__all__ = ["LinearEmbedding", "embedding_model", "fit_embedding", "most_informative"]
 
 SCALE = 2.0
 """Prior sd of an entry of R times sqrt(D): singular values of R, inverse lengthscales, around 2
@@ -40,6 +43,8 @@ NOISE_PRIOR = Gaussian(float(np.log(1e-3)), 2.0)
 """On log variance and log noise variance, y standardised [chosen here]."""
 CONSTANT_VARIANCE = 1.0
 N_RANDOM_STARTS = 3
+N_POOL = 500
+"""Candidates for the next point [chosen here]."""
 MAX_ITERATIONS = 150
 """Of L-BFGS for each start [chosen here; 300 function calls in the authors' code]."""
 SHORT_ITERATIONS = 30
@@ -84,9 +89,7 @@ def fit_embedding(
     starts = [] if last is None else [last]
     if fresh or last is None:
         sd = SCALE / np.sqrt(dim)
-        factors = [
-            sd * rng.standard_normal((dim, effective_dim)) for _ in range(N_RANDOM_STARTS)
-        ]
+        factors = [sd * rng.standard_normal((dim, effective_dim)) for _ in range(N_RANDOM_STARTS)]
         if n > effective_dim + 1:
             factors.append(_full_rank_start(X, y, effective_dim))
         starts += [np.concatenate([[0.0], M.ravel(), [np.log(1e-2)]]) for M in factors]
@@ -106,24 +109,25 @@ def _full_rank_start(X: FloatArray, y: FloatArray, effective_dim: int) -> FloatA
     return thin if frame is None else np.asarray(frame @ thin)
 
 
-class BaldAcquisition:
-    """What the value at x says about the parameters, as an acquisition.
+def most_informative(marginal: MarginalGP, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    """Return the point of a pool whose value says most about the parameters, and how much.
 
     Parameters
     ----------
     marginal : MarginalGP
+    rng : numpy.random.Generator
+        Consumed, for the pool: uniform points of the cube.
+
+    Returns
+    -------
+    x : ndarray, shape (D,), scaled units
+    information : float
+        In nats.
     """
-
-    def __init__(self, marginal: MarginalGP) -> None:
-        self.marginal = marginal
-
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return the information in nats, shape (n,)."""
-        return self.marginal.information(X)
-
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the information (n,) and its gradient (n, D)."""
-        return self.marginal.information_with_gradient(X)
+    pool = rng.uniform(-1.0, 1.0, (N_POOL, marginal.posterior.X.shape[1]))
+    information = marginal.information(pool)
+    best = int(np.argmax(information))
+    return pool[best], float(information[best])
 
 
 class LinearEmbedding:
@@ -205,23 +209,14 @@ class LinearEmbedding:
         return self._fitted.information(self._points(X))
 
     def suggest(self, *, rng: np.random.Generator) -> FloatArray:
-        """Return the point of the cube whose value says most about the parameters, (D,).
+        """Return the point of a pool whose value says most about the parameters, shape (D,).
 
         Parameters
         ----------
         rng : numpy.random.Generator
             Consumed, for candidates.
         """
-        posterior = self._fitted.posterior
-        found = maximize_acquisition(
-            BaldAcquisition(self._fitted),
-            posterior.X.shape[1],
-            incumbent=posterior.X[int(np.argmax(self._fitted.information(posterior.X)))],
-            rng=rng,
-            basis=self.active_basis,
-            avoid=posterior.X,
-        )
-        return found.x
+        return most_informative(self._fitted, rng)[0]
 
     @property
     def _fitted(self) -> MarginalGP:

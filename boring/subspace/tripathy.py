@@ -227,9 +227,9 @@ def tripathy_by_bic(
 
     Notes
     -----
-    Tripathy et al. (2016), algorithm 4. **Deviation**: they stop where the relative gain of BIC
-    falls below a threshold, we where there is none; parameters are counted as in
-    `boring.subspace.dimension`.
+    Tripathy et al. (2016), which the thesis cites as their algorithm 4. **Deviation**: they stop
+    where the relative gain of BIC falls below a threshold, we where there is none; parameters
+    are counted as in `boring.subspace.dimension`.
     """
     best: TripathySubspace | None = None
     table: list[DimensionRow] = []
