@@ -34,7 +34,7 @@ import numpy as np
 from boring.exceptions import InvalidInputError
 from boring.kernels.maps import Free
 from boring.kernels.profiles import SQUARED_EXPONENTIAL
-from boring.models.linalg import inverse
+from boring.models.linalg import inverse, solve, solve_lower
 from boring.models.posterior import GaussianProcess, log_normal_density
 from boring.models.priors import Gaussian
 from boring.typing import FloatArray
@@ -254,9 +254,11 @@ class MarginalGP:
         Z = X @ parts.M
         cross = parts.cross(Z)
         full = cross + parts.constant
-        w = full @ parts.C
+        # By the factor: products with C would lose a V much smaller than the total variance.
+        reduced = solve_lower(self.posterior.L, np.asfortranarray(full.T))
+        w = solve(self.posterior.L, np.asfortranarray(full.T)).T
         total = parts.signal + parts.constant
-        V = np.maximum(total - np.einsum("tn,tn->t", full, w), MINIMUM_VARIANCE * total)
+        V = np.maximum(total - np.einsum("nt,nt->t", reduced, reduced), MINIMUM_VARIANCE * total)
         return Z, cross, w, full @ parts.alpha, V
 
     def _moments(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

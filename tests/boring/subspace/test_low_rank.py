@@ -87,14 +87,14 @@ def test_one_row_of_diagonal_matrices_agrees_with_a_linear_program():
 
 
 @pytest.mark.parametrize("solver", [nuclear_norm_least_squares, dantzig_selector])
-def test_recovers_a_plane_from_fewer_measurements_than_entries(solver):
+def test_recovers_a_direction_from_fewer_measurements_than_entries(solver):
     hits = 0
     for seed in range(5):
-        A, y, X, W = problem(dim=20, rows=70, seed=seed)  # 80 entries, 44 unknowns
+        A, y, X, W = problem(dim=30, m=6, rank=1, rows=90, seed=seed)  # 180 entries, 35 unknowns
         found = solver(A, y, X.shape, 5e-3 * norm_of(A, y, X.shape))
         assert found.converged
         assert abs(found.gap) <= 1e-3 * max(found.value, 1.0)
-        hits += largest_angle(np.linalg.svd(found.X)[0][:, :2], W) < np.radians(5)
+        hits += largest_angle(np.linalg.svd(found.X)[0][:, :1], W) < np.radians(3)
     assert hits == 5
 
 
