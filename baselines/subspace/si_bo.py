@@ -24,7 +24,7 @@ Djolonga, Krause and Cevher, "High-dimensional Gaussian process bandits", NIPS 2
 
 The noise of y_i has variance 2 m_X s^2 / eps^2 (s: sd of the noise of f), and sums over centres
 are correlated. m_Phi must exceed about d (D + m_X), and that is dear. Camelback on a random plane
-of D dimensions, no noise, 10 seeds, median largest angle (evaluations): D = 10 1.8 degrees (265),
+of D dimensions, no noise, 10 seeds, median largest angle (evaluations): D = 10 1.8 degrees (257),
 D = 25 2.5 (565), with the defaults; plain differences along the coordinates
 (`baselines.subspace.coordinate_differences`) .5 (33) and .4 (78). With noise of sd .01 neither
 finds the plane at the default step.
@@ -177,7 +177,7 @@ class SiBoOptimizer(TwoPhaseOptimizer):
     --------
     >>> optimizer = SiBoOptimizer([(-1, 1)] * 4, direction="minimize", seed=0, effective_dim=1)
     >>> optimizer.n_sampling
-    85
+    54
     >>> result = optimizer.run(lambda x: (x[0] + x[1] - 0.3) ** 2, 95, progress=False)
     >>> result.y_best < 1e-4
     True
