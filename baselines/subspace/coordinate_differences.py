@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from baselines.subspace.choice import Choice
 from baselines.subspace.two_phase import (
     SamplingDesign,
     TwoPhaseOptimizer,
@@ -49,6 +50,9 @@ class CoordinateDifferencesOptions:
         D + 1 or 2 D + 1 evaluations a centre.
     centers : {"cube", "sphere"}, default "cube"
         Uniform in the cube, or on the unit sphere.
+    acquisition : {"ucb", "log-ei"}, default "ucb" [as SI-BO]
+        UCB with GP-UCB's beta in d dimensions, delta = 0.1: with the few evaluations that are left
+        after sampling it explores more than it gains; log-EI does better.
     """
 
     effective_dim: int | None = None
@@ -56,10 +60,11 @@ class CoordinateDifferencesOptions:
     step: float = DEFAULT_STEP
     scheme: Scheme = "forward"
     centers: Literal["cube", "sphere"] = "cube"
+    acquisition: Choice = "ucb"
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
-        check_options(self.effective_dim, self.n_centers, self.centers)
+        check_options(self.effective_dim, self.n_centers, self.centers, self.acquisition)
         check_differences(self.step, self.scheme)
 
 

@@ -37,6 +37,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines.subspace.choice import Choice
 from baselines.subspace.two_phase import (
     SamplingDesign,
     TwoPhaseOptimizer,
@@ -79,6 +80,9 @@ class SiBoOptions:
     solver : {"dantzig", "nuclear-norm"}, default "dantzig" [the paper]
     centers : {"cube", "sphere"}, default "cube"
         "sphere" is the paper's unit sphere.
+    acquisition : {"ucb", "log-ei"}, default "ucb" [the paper]
+        UCB with GP-UCB's beta in d dimensions, delta = 0.1: with the few evaluations that are left
+        after sampling it explores more than it gains; log-EI does better.
     sum_centers : bool, default True [the paper]
         Whether differences are added up over centres before recovery.
     """
@@ -90,11 +94,12 @@ class SiBoOptions:
     radius: float = 0.003
     solver: Literal["dantzig", "nuclear-norm"] = "dantzig"
     centers: Literal["cube", "sphere"] = "cube"
+    acquisition: Choice = "ucb"
     sum_centers: bool = True
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
-        check_options(self.effective_dim, self.n_centers, self.centers)
+        check_options(self.effective_dim, self.n_centers, self.centers, self.acquisition)
         if self.n_directions is not None:
             as_positive_int(self.n_directions, "n_directions")
         for name in ("step", "radius"):

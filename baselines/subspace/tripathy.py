@@ -13,21 +13,16 @@ the library's loop, as maximum likelihood on clustered points ends in extremes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.acquisition import (
-    Acquisition,
-    GpUcbBeta,
-    LogExpectedImprovement,
-    UpperConfidenceBound,
-    maximize_acquisition,
-)
+from baselines.subspace.choice import Choice, acquisition_of, check_choice
+from boring.acquisition import maximize_acquisition
 from boring.exceptions import InvalidInputError
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32
-from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import prior_mode, single_model
@@ -66,7 +61,7 @@ class TripathyOptimizerOptions:
     max_effective_dim: int = 3
     refit_every: int = 10
     n_restarts: int = 10
-    acquisition: Literal["log-ei", "ucb"] = "log-ei"
+    acquisition: Choice = "log-ei"
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
@@ -74,10 +69,7 @@ class TripathyOptimizerOptions:
             as_positive_int(self.effective_dim, "effective_dim")
         for name in ("max_effective_dim", "refit_every", "n_restarts"):
             as_positive_int(getattr(self, name), name)
-        if self.acquisition not in ("log-ei", "ucb"):
-            raise InvalidInputError(
-                f"acquisition must be log-ei or ucb; received {self.acquisition!r}."
-            )
+        check_choice(self.acquisition)
 
 
 class TripathyOptimizer(Optimizer):
@@ -133,7 +125,7 @@ class TripathyOptimizer(Optimizer):
             model.condition(fit.theta, X, y), context.pending, context.data.failing_X
         )
         found = maximize_acquisition(
-            self._acquisition(posterior, float(y.max()), d),
+            acquisition_of(self.options.acquisition, posterior, float(y.max()), d, n),
             dim,
             incumbent=X[int(np.argmax(y))],
             rng=context.rng,
@@ -162,8 +154,3 @@ class TripathyOptimizer(Optimizer):
             n_restarts=self.options.n_restarts,
         )
         return model.fit(X, y, rng=rng).active_basis
-
-    def _acquisition(self, posterior: GaussianProcess, incumbent: float, d: int) -> Acquisition:
-        if self.options.acquisition == "ucb":
-            return UpperConfidenceBound(posterior, GpUcbBeta(d)(len(posterior.y)))
-        return LogExpectedImprovement(posterior, incumbent)

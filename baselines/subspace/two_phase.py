@@ -1,8 +1,8 @@
-"""First evaluate differences that show the subspace, then GP-UCB in it.
+"""First evaluate differences that show the subspace, then search it by a GP.
 
 What SI-BO and the search by coordinate differences share. Phase 1 evaluates m centres and
 steps around each; phase 2 learns W from these values, puts a GP on Z = X W and maximises
-mean + beta sd over the whole cube. The sampling points are proposals like any other and count
+the acquisition over the whole cube. The sampling points are proposals like any other and count
 as evaluations.
 
 A centre whose value is not finite is replaced by a spare one, and its steps are left out. The
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
+from baselines.subspace.choice import acquisition_of, check_choice
 from boring._warn import warn
-from boring.acquisition import GpUcbBeta, UpperConfidenceBound, maximize_acquisition
+from boring.acquisition import maximize_acquisition
 from boring.data import Observations
 from boring.exceptions import InvalidInputError, SubspaceWarning
 from boring.initial_design import uniform_design
@@ -111,7 +112,7 @@ class TwoPhaseOptimizer(Optimizer):
     """Base: subclasses draw the design and make gradients of its values.
 
     W is spanned by the gradients' first d right singular vectors. The options hold
-    ``effective_dim`` and ``n_centers``.
+    ``effective_dim``, ``n_centers``, ``centers`` and ``acquisition``.
     """
 
     @abstractmethod
@@ -232,7 +233,9 @@ class TwoPhaseOptimizer(Optimizer):
         )
         round_number = max(1, len(context.data) + len(context.pending) - self.n_sampling + 1)
         found = maximize_acquisition(
-            UpperConfidenceBound(posterior, GpUcbBeta(k or dim)(round_number)),
+            acquisition_of(
+                self.options.acquisition, posterior, float(y.max()), k or dim, round_number
+            ),
             dim,
             incumbent=X[int(np.argmax(y))],
             rng=context.rng,
@@ -294,12 +297,13 @@ def draw_centers(
     return np.clip(points, margin - 1.0, 1.0 - margin)
 
 
-def check_options(effective_dim: object, n_centers: object, centers: str) -> None:
+def check_options(effective_dim: object, n_centers: object, centers: str, acquisition: str) -> None:
     """Check the options that the subclasses share, as far as they do not depend on the space."""
     if effective_dim is not None:
         as_positive_int(effective_dim, "effective_dim")
     if n_centers is not None:
         as_positive_int(n_centers, "n_centers")
+    check_choice(acquisition)
     if centers not in ("cube", "sphere"):
         raise InvalidInputError(f"centers must be cube or sphere; received {centers!r}.")
 

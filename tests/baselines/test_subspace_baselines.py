@@ -161,3 +161,14 @@ def test_learns_and_searches(make, phase, reached):
 def test_bad_options_are_refused(make, options, message):
     with pytest.raises(InvalidInputError, match=message):
         make([(-1, 1)] * 2, direction="minimize", **options)
+
+
+def test_log_ei_gets_closer_than_ucb_after_the_same_sampling():
+    reached = {}
+    for acquisition in ("ucb", "log-ei"):
+        optimizer = CoordinateDifferencesOptimizer(
+            [(-1, 1)] * 8, direction="minimize", seed=4, acquisition=acquisition
+        )
+        reached[acquisition] = optimizer.run(ridge, 45, progress=False).y_best
+    assert reached["log-ei"] < reached["ucb"]
+    assert reached["log-ei"] < -0.0335
