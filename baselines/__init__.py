@@ -24,6 +24,12 @@ _OPTIMIZERS = {
     "line-bo": "baselines.restricted.line_bo:LineBOOptimizer",
     "dropout": "baselines.restricted.dropout:DropoutOptimizer",
     "elastic-gp": "baselines.gaussian_process.elastic_gp:ElasticGPOptimizer",
+    "tripathy": "baselines.subspace.tripathy:TripathyOptimizer",
+    "active-embedding": "baselines.subspace.active_embedding:ActiveEmbeddingOptimizer",
+    "si-bo": "baselines.subspace.si_bo:SiBoOptimizer",
+    "coordinate-differences": (
+        "baselines.subspace.coordinate_differences:CoordinateDifferencesOptimizer"
+    ),
 }
 
 for _name, _target in _OPTIMIZERS.items():

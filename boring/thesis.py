@@ -20,6 +20,7 @@ preimage.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +48,13 @@ from boring.portfolio import (
 )
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
-from boring.subspace.dimension import rotated_bic
 from boring.subspace.passive import gram_schmidt_complement
-from boring.subspace.tripathy import TripathyOptions, TripathySubspace, tripathy_subspace
+from boring.subspace.tripathy import (
+    TripathyOptions,
+    TripathySubspace,
+    tripathy_by_bic,
+    tripathy_subspace,
+)
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real, suggest
 from boring.warping import half_rank_warp, standardize
@@ -198,21 +203,10 @@ def learn_basis(
     n_restarts : int
     rng : numpy.random.Generator
     """
-
-    def learn(d: int) -> TripathySubspace:
-        return tripathy_subspace(X, y, d, rng=rng, n_restarts=n_restarts, options=ALTERNATION)
-
+    settings: dict[str, Any] = {"n_restarts": n_restarts, "options": ALTERNATION}
     if effective_dim is not None:
-        return learn(effective_dim)
-    best, best_bic = None, np.inf
-    for d in range(1, max_effective_dim + 1):
-        candidate = learn(d)
-        bic = rotated_bic(X.shape[1], len(X), d, -candidate.log_likelihood)
-        if bic >= best_bic:
-            break
-        best, best_bic = candidate, bic
-    assert best is not None
-    return best
+        return tripathy_subspace(X, y, effective_dim, rng=rng, **settings)
+    return tripathy_by_bic(X, y, max_effective_dim, rng=rng, **settings)[0]
 
 
 def thesis_model(W: FloatArray, V: FloatArray, backend: str = "native") -> GaussianProcessModel:
