@@ -18,6 +18,10 @@ _OPTIMIZERS = {
     "sobol": "baselines.search.sobol_search:SobolSearchOptimizer",
     "rembo": "baselines.embeddings.rembo:RemboOptimizer",
     "gp": "baselines.gaussian_process.plain_gp:PlainGPOptimizer",
+    "add-gp-ucb": "baselines.additive.add_gp_ucb:AddGpUcbOptimizer",
+    "partition-sampling": "baselines.additive.partition_sampling:PartitionSamplingOptimizer",
+    "structural-kernel": "baselines.additive.structural_kernel_learning:StructuralKernelOptimizer",
+    "overlapping-groups": "baselines.additive.overlapping_groups:OverlappingGroupsOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():
