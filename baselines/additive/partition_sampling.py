@@ -35,16 +35,12 @@ from baselines.additive.groups import (
     group_basis,
     singletons,
 )
-from boring.acquisition import (
-    LogExpectedImprovement,
-    LogImprovementMixture,
-    maximize_acquisition,
-)
+from baselines.additive.improvement_loop import FittedModels, ImprovementOptimizer
 from boring.kernels import MATERN52, AdditiveKernel, KernelTerm, ProjectedArd
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian
-from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.optimizer import ProposalContext
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -291,7 +287,7 @@ class PartitionEvidence:
         return np.concatenate([*blocks, [self._reference["noise"]]])
 
 
-class PartitionSamplingOptimizer(Optimizer):
+class PartitionSamplingOptimizer(ImprovementOptimizer):
     """Expected improvement averaged over sampled additive structures.
 
     Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
@@ -323,8 +319,7 @@ class PartitionSamplingOptimizer(Optimizer):
         iterations = self.options.fit_iterations
         return PartitionEvidence(X, y, self.memory["reference"], iterations).posterior(best)
 
-    def _propose(self, context: ProposalContext) -> Proposal:
-        X, y = context.data.finite_X, standardize(context.data.finite_y)
+    def _fit_models(self, X: FloatArray, y: FloatArray, context: ProposalContext) -> FittedModels:
         dim, options = self.space.dim, self.options
         memory = context.memory
         state = as_structure(memory.get("chain", singletons(dim)))
@@ -337,31 +332,17 @@ class PartitionSamplingOptimizer(Optimizer):
         n_steps = n_burn_in + options.n_models * options.steps_per_model
         states = metropolis_hastings(state, evidence, n_steps, context.rng)
         models = Counter(states[n_burn_in + options.steps_per_model - 1 :: options.steps_per_model])
-        posteriors = [
-            with_fantasies(evidence.posterior(model), context.pending, context.data.failing_X)
-            for model in models
-        ]
-        acquisition = LogImprovementMixture(
-            [LogExpectedImprovement(posterior, float(y.max())) for posterior in posteriors],
+        return FittedModels(
+            [evidence.posterior(model) for model in models],
             list(models.values()),
+            memory={
+                "chain": states[-1],
+                "reference": reference,
+                "models": [[model, count] for model, count in models.items()],
+            },
+            info={
+                "log_likelihood": evidence(states[-1]),
+                "n_groups": len(states[-1]),
+                "n_models": len(models),
+            },
         )
-        found = maximize_acquisition(
-            acquisition,
-            dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
-        remembered = {
-            "chain": states[-1],
-            "reference": reference,
-            "models": [[model, count] for model, count in models.items()],
-        }
-        info: dict[str, float | int | str | bool | None] = {
-            "log_likelihood": evidence(states[-1]),
-            "n_groups": len(states[-1]),
-            "n_models": len(models),
-            "acquisition": found.value,
-            "replaced": found.replaced,
-        }
-        return Proposal(found.x, remembered, info)
