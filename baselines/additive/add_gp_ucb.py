@@ -16,7 +16,7 @@ the best of a few random ones by marginal likelihood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ import numpy as np
 from baselines.additive.groups import Structure, StructureEvidence, as_structure
 from baselines.additive.groupwise import GroupwiseOptimizer
 from boring.acquisition import GroupBeta
+from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
@@ -43,11 +44,14 @@ class AddGpUcbOptions:
         Random decompositions of which the best is taken [the authors' code].
     update_every : int, default 25
         Observations between two choices of decomposition and hyperparameters [the authors' code].
+    decomposition : sequence of groups of inputs, optional
+        A known decomposition, indices from 0; None learns one.
     """
 
     group_size: int = 4
     n_decompositions: int = 5
     update_every: int = 25
+    decomposition: Sequence[Sequence[int]] | None = None
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -77,6 +81,11 @@ class AddGpUcbOptimizer(GroupwiseOptimizer):
     Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
     :class:`AddGpUcbOptions`.
 
+    Raises
+    ------
+    InvalidInputError
+        If ``decomposition`` is not a partition of the inputs.
+
     Examples
     --------
     >>> optimizer = AddGpUcbOptimizer([(-1, 1)] * 6, direction="minimize", seed=0, group_size=2)
@@ -88,6 +97,18 @@ class AddGpUcbOptimizer(GroupwiseOptimizer):
     name: ClassVar[str] = "add-gp-ucb"
     options_type: ClassVar[type] = AddGpUcbOptions
 
+    def __init__(self, space: Any, **arguments: Any) -> None:
+        super().__init__(space, **arguments)
+        given = self.options.decomposition
+        if given is None:
+            return
+        inputs = sorted(int(i) for group in given for i in group)
+        if inputs != list(range(self.space.dim)):
+            raise InvalidInputError(
+                f"decomposition must hold each input from 0 to {self.space.dim - 1} once; "
+                f"received {given!r}. Give inputs that stand alone a group of one."
+            )
+
     def _learn(
         self,
         X: FloatArray,
@@ -97,6 +118,8 @@ class AddGpUcbOptimizer(GroupwiseOptimizer):
         rng: np.random.Generator,
     ) -> dict[str, Any]:
         dim = self.space.dim
+        if self.options.decomposition is not None:
+            return {"structure": as_structure(self.options.decomposition)}
         candidates = [
             random_decomposition(dim, self.options.group_size, rng)
             for _ in range(self.options.n_decompositions)

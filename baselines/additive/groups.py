@@ -66,7 +66,8 @@ CACHE_BYTES = 100_000_000
 
 def as_structure(groups: Iterable[Iterable[int]]) -> Structure:
     """Return groups in one order: each sorted, and sorted among themselves; empty ones dropped."""
-    return tuple(sorted(tuple(sorted(int(i) for i in group)) for group in groups if group))
+    ordered = (tuple(sorted(int(i) for i in group)) for group in groups)
+    return tuple(sorted(group for group in ordered if group))
 
 
 def singletons(dim: int) -> Structure:

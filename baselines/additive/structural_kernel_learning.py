@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import gammaln
 
 from baselines.additive.groups import (
     Group,
@@ -90,8 +91,6 @@ def log_prior(structure: Structure, dim: int, alpha: float) -> float:
     Sum over all labellings of the M groups that give this partition: M!/(M - k)! times
     Gamma(M alpha)/Gamma(D + M alpha) prod_j Gamma(|A_j| + alpha)/Gamma(alpha).
     """
-    from scipy.special import gammaln
-
     k = len(structure)
     sizes = np.array([len(group) for group in structure])
     labellings = gammaln(dim + 1) - gammaln(dim - k + 1)
