@@ -7,7 +7,7 @@ the kernel, and the gradient in u is T' times the one in theta.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -86,11 +86,16 @@ class TiedModel(GaussianProcessModel):
         """Return the negative log prior of u, up to a constant, and its gradient."""
         return self.prior.penalty(theta)
 
-    def _negative_log_likelihood(
-        self, theta: FloatArray, inputs: Sequence[FloatArray], y: FloatArray
-    ) -> tuple[float, FloatArray]:
-        value, gradient = super()._negative_log_likelihood(self.theta(theta), inputs, y)
-        return value, np.asarray(self.tie.T @ gradient)
+    def _evidence(
+        self, X: FloatArray, y: FloatArray
+    ) -> Callable[[FloatArray], tuple[float, FloatArray]]:
+        evidence = super()._evidence(X, y)
+
+        def tied_evidence(tied: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = evidence(self.theta(tied))
+            return value, np.asarray(self.tie.T @ gradient)
+
+        return tied_evidence
 
     def condition(self, theta: FloatArray, X: FloatArray, y: FloatArray) -> GaussianProcess:
         """Return the posterior at u; its ``theta`` are the kernel's own parameters."""
