@@ -30,9 +30,10 @@ from boring.kernels import (
 )
 from boring.kernels.additive import LOG_VARIANCE_BOUNDS, squared_distances
 from boring.kernels.maps import LOG_LENGTHSCALE_BOUNDS
+from boring.models.evidence import LOG_TWO_PI
 from boring.models.gp import NOISE_BOUNDS, GaussianProcessModel
 from boring.models.linalg import cholesky, log_determinant, solve
-from boring.models.posterior import LOG_TWO_PI, GaussianProcess
+from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian
 from boring.typing import FloatArray
 
