@@ -21,6 +21,8 @@ GPY = ["GPy>=1.13"]
 PLOT = ["matplotlib>=3.8"]
 # Test problems on the data sets that scikit-learn bundles; synthetic/tasks loads it.
 TASKS = ["scikit-learn>=1.3"]
+# Chordal completion and junction trees; baselines/additive/junction_tree.py loads it.
+GRAPHS = ["networkx>=3.2"]
 # Independent references of the tests.
 REFERENCES = ["autograd>=1.6", *TASKS]
 
@@ -28,6 +30,7 @@ DEV = [
     *GPY,
     *PLOT,
     *REFERENCES,
+    *GRAPHS,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -57,6 +60,7 @@ setup(
         "gpy": GPY,
         "plot": PLOT,
         "tasks": TASKS,
+        "graphs": GRAPHS,
         # Optimisers of others, to compare with.
         "peers": [
             *GPY,

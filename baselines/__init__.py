@@ -30,6 +30,12 @@ _OPTIMIZERS = {
     "coordinate-differences": (
         "baselines.subspace.coordinate_differences:CoordinateDifferencesOptimizer"
     ),
+    "add-gp-ucb": "baselines.additive.add_gp_ucb:AddGpUcbOptimizer",
+    "partition-sampling": "baselines.additive.partition_sampling:PartitionSamplingOptimizer",
+    "structural-kernel": "baselines.additive.structural_kernel_learning:StructuralKernelOptimizer",
+    "overlapping-groups": "baselines.additive.overlapping_groups:OverlappingGroupsOptimizer",
+    "random-projections": "baselines.additive.random_projections:RandomProjectionsOptimizer",
+    "additive-stiefel": "baselines.additive.additive_stiefel:AdditiveStiefelOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

@@ -27,9 +27,10 @@ FENCES = {
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
     "sklearn": {"synthetic/tasks/_data.py"},
+    "networkx": {"baselines/additive/junction_tree.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
-HEAVY = ("GPy", "autograd", "matplotlib", "pymanopt", "scipy", "sklearn", "tqdm")
+HEAVY = ("GPy", "autograd", "matplotlib", "networkx", "pymanopt", "scipy", "sklearn", "tqdm")
 IMPORT_SECONDS = 0.5
 
 

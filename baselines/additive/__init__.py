@@ -1,0 +1,1 @@
+"""Optimisers that take the objective for a sum of functions of few inputs each."""
