@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -98,7 +97,9 @@ def _late(
     """
 
     def make(d: int, *seed: np.random.SeedSequence) -> TestProblem:
-        module = importlib.import_module(f".{package}", __package__)
+        from . import physics, tasks
+
+        module = {"physics": physics, "tasks": tasks}[package]
         dims = () if dim is not None else (d,)
         problem: TestProblem = getattr(module, maker)(*arguments, *dims, *seed)
         return problem
@@ -154,6 +155,9 @@ FAMILIES: dict[str, _Family] = {
     "granular": _late("physics", "granular", None),
     "supernovae": _late("physics", "supernovae", 9),
     "alloy": _late("physics", "alloy", 13),
+    "forest-digits": _task("forest_digits", 14),
+    "cascade-digits": _task("cascade_digits", 10),
+    "completion-digits": _task("completion_digits", 3),
     "accelerator": _late("physics", "accelerator", None, seeded=True),
 }
 
@@ -236,6 +240,9 @@ STANDARD = (
     "granular-95",
     "supernovae-9",
     "alloy-13",
+    "forest-digits-14",
+    "cascade-digits-10",
+    "completion-digits-3",
     "accelerator-5",
     "accelerator-20",
     "accelerator-40",

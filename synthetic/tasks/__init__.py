@@ -8,11 +8,17 @@ active subspace is known of any of them.
 from __future__ import annotations
 
 from .boosting import boosting_diabetes
+from .cascade import cascade_digits
+from .completion import completion_digits
+from .forest import forest_digits
 from .kernel_machine import kernel_digits
 from .lasso import lasso_breast_cancer, lasso_diabetes, lasso_synthetic
 
 __all__ = [
     "boosting_diabetes",
+    "cascade_digits",
+    "completion_digits",
+    "forest_digits",
     "kernel_digits",
     "lasso_breast_cancer",
     "lasso_diabetes",
