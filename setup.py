@@ -21,6 +21,8 @@ GPY = ["GPy>=1.13"]
 PLOT = ["matplotlib>=3.8"]
 # Test problems on the data sets that scikit-learn bundles; synthetic/tasks loads it.
 TASKS = ["scikit-learn>=1.3"]
+# The solver whose tuning is a test problem; synthetic/tasks/mip.py loads it.
+MIP = ["highspy>=1.16"]
 # Independent references of the tests.
 REFERENCES = ["autograd>=1.6", *TASKS]
 
@@ -28,6 +30,7 @@ DEV = [
     *GPY,
     *PLOT,
     *REFERENCES,
+    *MIP,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -57,6 +60,7 @@ setup(
         "gpy": GPY,
         "plot": PLOT,
         "tasks": TASKS,
+        "mip": MIP,
         # Optimisers of others, to compare with.
         "gpyopt": [*GPY, "GPyOpt>=1.2.6"],
         "peers": [

@@ -158,6 +158,7 @@ FAMILIES: dict[str, _Family] = {
     "forest-digits": _task("forest_digits", 14),
     "cascade-digits": _task("cascade_digits", 10),
     "completion-digits": _task("completion_digits", 3),
+    "mip-highs": _task("mip_highs", 47),
     "accelerator": _late("physics", "accelerator", None, seeded=True),
 }
 
@@ -294,7 +295,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     InvalidInputError
         If the numbers in it do not fit.
     ImportError
-        If the problem needs scikit-learn and it is not installed.
+        If the problem needs scikit-learn or highspy and that is not installed.
 
     Notes
     -----

@@ -27,6 +27,7 @@ FENCES = {
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
     "sklearn": {"synthetic/tasks/_data.py"},
+    "highspy": {"synthetic/tasks/mip.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
 HEAVY = ("GPy", "autograd", "matplotlib", "pymanopt", "scipy", "sklearn", "tqdm")
@@ -80,6 +81,7 @@ def test_dependencies_point_one_way_and_fences_hold(package):
         ("baselines", "from experiments.runner import run_experiment"),
         ("baselines", "def late():\n    import pymanopt"),
         ("synthetic", "from sklearn.datasets import load_digits"),
+        ("synthetic", "def late():\n    import highspy"),
     ],
 )
 def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):
