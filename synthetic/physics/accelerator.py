@@ -183,7 +183,7 @@ def accelerator(dim: int, seed: SeedLike = None) -> TestProblem:
     """Return the tuning of a beam line with 5 to 40 knobs, maximised, observed with noise.
 
     Raw units: each knob from -1 to 1, the whole range of its magnet. Units of y: the signal of the
-    light, between 0 and 1, with noise of standard deviation 0.01. Some tenths of a millisecond an
+    light, between 0 and 1, with noise of standard deviation 0.01. About 1 ms an
     evaluation.
 
     Parameters

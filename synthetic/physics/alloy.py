@@ -90,7 +90,7 @@ def fractions(X: FloatArray) -> FloatArray:
     Notes
     -----
     ``p_i = e_i / sum_j e_j`` with ``e_i = -log(1 - u_i)``. For u uniform in the cube the e are
-    exponential, so p is uniform on the simplex (Devroye 1986, section V.2): no mixture is favoured
+    exponential, so p is uniform on the simplex (Devroye 1986, chapter V): no mixture is favoured
     by the map, and each element and each pair comes within reach, since an e ranges over seven
     decades. The price is one coordinate too many: scaling all e changes nothing.
     """
@@ -103,7 +103,7 @@ def alloy() -> TestProblem:
     """Return the Gibbs energy of a mixture of thirteen elements, D = 13, minimised.
 
     Raw units: coordinates between 1e-6 and 1 - 1e-6, see :func:`fractions`. Units of y: R T by
-    mole. Some microseconds an evaluation. Pairs that do not mix make several basins; the optimum is
+    mole. Some 0.03 ms an evaluation. Pairs that do not mix make several basins; the optimum is
     not known.
 
     Notes

@@ -154,7 +154,7 @@ def granular(dim: int) -> TestProblem:
     """Return a chain of beads that is struck at one end, to spare the wall at the other, minimised.
 
     Raw units: mm, GPa and m/s; units of y: logarithm to base 10 of newtons. With 47 beads some
-    0.1 s an evaluation on one core.
+    0.15 s an evaluation on one core; rounding of the solver moves values by some 1e-5.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def granular(dim: int) -> TestProblem:
 
     Notes
     -----
-    Source: Tripathy, Bilionis and Gonzalez (2016), section 3.3, a chain of 47 beads with uncertain
+    Source: Tripathy, Bilionis and Gonzalez (2016), a chain of 47 beads with uncertain
     radii, moduli and velocity; the equations are Nesterenko's (2001): Hertz's contact between
     neighbours that touch, nothing between others, no damping, no load beforehand.
 

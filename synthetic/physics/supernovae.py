@@ -183,7 +183,7 @@ def supernovae() -> TestProblem:
     """Return the likelihood of nine parameters given 300 supernovae, D = 9, minimised.
 
     Raw units: those of :data:`PARAMETERS`. Units of y: minus twice the log density by supernova, in
-    which a difference of 1/300 is one unit of chi squared. Some 0.3 ms an evaluation on one core.
+    which a difference of 1/300 is one unit of chi squared. Some 1 ms an evaluation on one core.
 
     Notes
     -----

@@ -119,7 +119,7 @@ def cascade_digits() -> TestProblem:
     """Return the tuning of a cascade that finds the eights among digits, D = 10.
 
     Raw units: see :class:`CascadeTask`. Units of y: error rate; 0.5 for a cascade that accepts or
-    rejects everything without asking. Some 0.15 s an evaluation on one core.
+    rejects everything without asking. Some 0.07 s an evaluation on one core.
 
     Notes
     -----

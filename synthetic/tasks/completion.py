@@ -112,7 +112,7 @@ def completion_digits() -> TestProblem:
     """Return the completion of images of digits, half of whose pixels are hidden, D = 3.
 
     Raw units: those of :data:`COMPLETION`, logarithms to base 10 where it says so. Units of y:
-    error by standard deviation, 1 for the mean of everything. Some 40 ms an evaluation on one core.
+    error by standard deviation, 1 for the mean of everything. Some 10 ms an evaluation on one core.
 
     Notes
     -----

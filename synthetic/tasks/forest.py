@@ -101,7 +101,7 @@ def forest_digits() -> TestProblem:
 
     Ten hyperparameters, logarithms to base 10 where :data:`FOREST` says so, and two offsets of two
     coordinates, pixels. Units of y: Brier score, 0.9 for a constant guess. Exchanging the offsets
-    changes the signs of the features and hardly the value. Some 0.15 s an evaluation on one core.
+    changes the signs of the features and hardly the value. Some 0.06 s an evaluation on one core.
 
     Notes
     -----

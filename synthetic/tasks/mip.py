@@ -233,7 +233,7 @@ def mip_highs() -> TestProblem:
     """Return the tuning of the mixed-integer solver HiGHS, D = 47, minimised.
 
     Raw units: those of :data:`OPTIONS`, logarithms to base 10 where it says so, switches from 0 to
-    1 and rounded. Units of y: logarithm to base 10 of simplex iterations. Some 2 s an evaluation
+    1 and rounded. Units of y: logarithm to base 10 of simplex iterations. Some 0.5 s an evaluation
     on one core.
 
     Raises
@@ -246,7 +246,8 @@ def mip_highs() -> TestProblem:
     Hutter et al. (2010) and Wang et al. (2016) tune 47 discrete parameters of lp_solve by the gap
     that it leaves after five seconds. Here: 47 options of HiGHS, of which 26 are switches, on five
     small programs that are generated, and iterations in place of seconds. Other versions of HiGHS
-    give other values.
+    give other values. HiGHS 1.16 writes two lines about its licence to standard output, once a
+    process, before any option can keep it from it.
     """
     _highspy()  # missing here rather than at the first evaluation
     sides = [option.bounds for option in OPTIONS]
