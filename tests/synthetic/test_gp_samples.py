@@ -24,7 +24,7 @@ def test_optimum_of_a_sample_is_inside_stationary_and_unbeaten(dim, seed):
     assert np.abs(problem.optimizers).max() <= MARGIN
     assert problem(problem.optimizers[0]) == problem.optimum
     np.testing.assert_allclose(problem.gradient(problem.optimizers), 0.0, atol=1e-12)
-    X = sobol(problem, 13)
+    X = sobol(problem, 12)
     y = problem(X)
     assert y.min() > problem.optimum
     found = [
@@ -44,7 +44,7 @@ def test_optimum_of_a_sample_is_inside_stationary_and_unbeaten(dim, seed):
 def test_samples_have_the_covariance_of_the_kernel():
     points = np.array([[0.0, 0.0], [0.2, 0.1], [-0.5, 0.6], [0.9, -0.9]])
     rng = np.random.default_rng(0)
-    n = 4000
+    n = 2000
     values = np.array([_draw(2, rng, False).value(points) for _ in range(n)])
     expected = Matern(length_scale=LENGTHSCALE, nu=2.5)(points)
     standard_error = np.sqrt((1.0 + expected**2) / n)

@@ -50,22 +50,22 @@ def test_beam_center_and_size_agree_with_a_cloud_of_tracked_particles():
     for plane in range(2):
         center, covariance = line._enter_channel(strengths, kicks[..., plane], plane)
         sizes = np.sqrt(EMITTANCE * np.array([BETA[plane], 1.0 / BETA[plane]]))
-        cloud = line.incoming[plane] + sizes * rng.standard_normal((200_000, 2))
+        cloud = line.incoming[plane] + sizes * rng.standard_normal((40_000, 2))
         sign = 1.0 if plane == 0 else -1.0
         for j, offset in enumerate(line.offsets[:, plane]):
             position, angle = cloud.T
             angle = angle + kicks[0, j, plane]
             position = position + DRIFT * angle
             # Small steps through the field, angle by half, position, angle by half.
-            step, k = QUADRUPOLE / 200, sign * strengths[0, j]
-            for _ in range(200):
+            step, k = QUADRUPOLE / 100, sign * strengths[0, j]
+            for _ in range(100):
                 angle = angle - 0.5 * step * k * (position - offset)
                 position = position + step * angle
                 angle = angle - 0.5 * step * k * (position - offset)
             cloud = np.column_stack((position, angle))
         error = np.abs(cloud.mean(axis=0) - center[0])
         assert np.all(error < 5.0 * cloud.std(axis=0) / np.sqrt(len(cloud)))
-        np.testing.assert_allclose(np.cov(cloud.T), covariance[0], rtol=0.02, atol=2e-6)
+        np.testing.assert_allclose(np.cov(cloud.T), covariance[0], rtol=0.04, atol=1e-5)
 
 
 def test_perfect_beam_in_the_channel_gives_the_overlap_of_its_size():
