@@ -1,9 +1,10 @@
 """Tuning of an electron accelerator: focus and steer a beam into a narrow channel of light.
 
 Linear beam optics by transfer matrices, as in textbooks (Wiedemann 2015, chapters 5 to 8). Written
-here rather than taken from a simulator: of those on the package index that were looked at in
-November 2026, cheetah-accelerator needs torch, xtrack compiles C at run time, and ocelot-desy and
-accelerator-toolbox bring a whole facility's modelling along; a page of matrices needs none of it.
+here rather than taken from a simulator: in November 2026 cheetah-accelerator needs torch, and those
+that do not, xtrack and accelerator-toolbox, need several more packages or a compiled tracker with
+h5py; a page of matrices needs none of it, and has exact gradients. Its matrices agree with those of
+accelerator-toolbox 0.9 to 1e-10 (measured once).
 """
 
 from __future__ import annotations
@@ -183,8 +184,7 @@ def accelerator(dim: int, seed: SeedLike = None) -> TestProblem:
     """Return the tuning of a beam line with 5 to 40 knobs, maximised, observed with noise.
 
     Raw units: each knob from -1 to 1, the whole range of its magnet. Units of y: the signal of the
-    light, between 0 and 1, with noise of standard deviation 0.01. About 1 ms an
-    evaluation.
+    light, between 0 and 1, with noise of standard deviation 0.01. About 1 ms an evaluation.
 
     Parameters
     ----------
