@@ -23,6 +23,8 @@ PLOT = ["matplotlib>=3.8"]
 TASKS = ["scikit-learn>=1.3"]
 # Chordal completion and junction trees; baselines/additive/junction_tree.py loads it.
 GRAPHS = ["networkx>=3.2"]
+# The solver whose tuning is a test problem; synthetic/tasks/mip.py loads it.
+MIP = ["highspy>=1.16"]
 # Independent references of the tests.
 REFERENCES = ["autograd>=1.6", *TASKS]
 
@@ -31,6 +33,7 @@ DEV = [
     *PLOT,
     *REFERENCES,
     *GRAPHS,
+    *MIP,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -61,6 +64,7 @@ setup(
         "plot": PLOT,
         "tasks": TASKS,
         "graphs": GRAPHS,
+        "mip": MIP,
         # Optimisers of others, to compare with.
         "peers": [
             *GPY,

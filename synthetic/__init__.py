@@ -1,8 +1,8 @@
 """Test problems with known optima and known active subspaces.
 
 Functions on their own boxes, wrappers that embed, perturb, shift or blur them, and a registry of
-the combinations used in the literature. See :func:`get_problem`, :mod:`synthetic.recovery`, and
-:mod:`synthetic.tasks` for problems with real data.
+the combinations used in the literature. See :func:`get_problem`, :mod:`synthetic.recovery`,
+:mod:`synthetic.tasks` for problems with real data, and :mod:`synthetic.physics`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from .any_dimension import (
     unnormalized_gaussian,
 )
 from .base import Formula, TestProblem, WithoutGradient
+from .gabor import gabor
+from .gp_samples import matern_sample
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
 from .multimodal import (
     easom,
@@ -60,11 +62,13 @@ __all__ = [
     "camelback",
     "decreasing_ripples",
     "easom",
+    "gabor",
     "gaussian_mixture",
     "get_problem",
     "griewank",
     "hartmann6",
     "levy",
+    "matern_sample",
     "michalewicz",
     "mixed_terms",
     "noncontinuous_rastrigin",

@@ -33,7 +33,15 @@ class Formula(Protocol):
 
 
 class WithoutGradient:
-    """Base of formulas that have no gradient, such as step functions."""
+    """Base of formulas that have no gradient, such as step functions.
+
+    Attributes
+    ----------
+    without_gradient_because : str
+        For the message of the refusal.
+    """
+
+    without_gradient_because: ClassVar[str] = "it jumps"
 
     def gradient(self, X: FloatArray) -> FloatArray:
         """Refuse.
@@ -44,7 +52,8 @@ class WithoutGradient:
             Always.
         """
         raise InvalidInputError(
-            f"{type(self).__name__} has no gradient: it jumps. Compare values instead."
+            f"{type(self).__name__} has no gradient: {self.without_gradient_because}. Compare "
+            "values instead."
         )
 
 

@@ -26,6 +26,8 @@ from .any_dimension import (
     unnormalized_gaussian,
 )
 from .base import TestProblem
+from .gabor import gabor
+from .gp_samples import matern_sample
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
 from .multimodal import (
     easom,
@@ -66,23 +68,43 @@ COSTLY_RANGE_POINTS = 64
 
 @dataclass(frozen=True)
 class _Family:
-    make: Callable[[int], TestProblem]
+    """How problems are made: ``make(d)``, or ``make(d, seed)`` if the seed draws the function."""
+
+    make: Callable[..., TestProblem]
     fixed_dim: int | None = None
-    make_embedded: Callable[[int], TestProblem] | None = None
+    make_embedded: Callable[..., TestProblem] | None = None
     center: float = 0.0
     range_points: int = RANGE_POINTS
+    seeded: bool = False
+
+    def problem(self, d: int, embedded: bool, seed: np.random.SeedSequence) -> TestProblem:
+        """Return the function itself, in the form for its own box or for an embedding."""
+        make = (self.make_embedded if embedded else None) or self.make
+        return make(d, _child(seed, FUNCTION_KEY)) if self.seeded else make(d)
 
 
 def _task(maker: str, dim: int, *arguments: str) -> _Family:
     """Return the family of a function of :mod:`synthetic.tasks`, imported when it is made."""
+    return _late("tasks", maker, dim, *arguments)
 
-    def make(d: int) -> TestProblem:
-        from . import tasks
 
-        problem: TestProblem = getattr(tasks, maker)(*arguments)
+def _late(
+    package: str, maker: str, dim: int | None, *arguments: str, seeded: bool = False
+) -> _Family:
+    """Return the family of a costly function, whose module is imported when it is made.
+
+    The maker takes the arguments, then d unless that is fixed, then the seed if it is seeded.
+    """
+
+    def make(d: int, *seed: np.random.SeedSequence) -> TestProblem:
+        from . import physics, tasks
+
+        module = {"physics": physics, "tasks": tasks}[package]
+        dims = () if dim is not None else (d,)
+        problem: TestProblem = getattr(module, maker)(*arguments, *dims, *seed)
         return problem
 
-    return _Family(make, dim, range_points=COSTLY_RANGE_POINTS)
+    return _Family(make, dim, range_points=COSTLY_RANGE_POINTS, seeded=seeded)
 
 
 FAMILIES: dict[str, _Family] = {
@@ -124,6 +146,20 @@ FAMILIES: dict[str, _Family] = {
     "lasso-high": _task("lasso_synthetic", 300, "high"),
     "kernel-digits": _task("kernel_digits", 64),
     "boosting-diabetes": _task("boosting_diabetes", 11),
+    "matern": _Family(
+        matern_sample, make_embedded=partial(matern_sample, clipped=True), seeded=True
+    ),
+    "gabor": _Family(lambda d, seed: gabor(seed), 289, seeded=True),
+    "elliptic-long": _late("physics", "elliptic", 100, "long"),
+    "elliptic-short": _late("physics", "elliptic", 100, "short"),
+    "granular": _late("physics", "granular", None),
+    "supernovae": _late("physics", "supernovae", 9),
+    "alloy": _late("physics", "alloy", 13),
+    "forest-digits": _task("forest_digits", 14),
+    "cascade-digits": _task("cascade_digits", 10),
+    "completion-digits": _task("completion_digits", 3),
+    "mip-highs": _task("mip_highs", 47),
+    "accelerator": _late("physics", "accelerator", None, seeded=True),
 }
 
 ALIASES = {"ripple": "camelback-ripple", "exact-structure": "camelback-exact"}
@@ -196,7 +232,25 @@ STANDARD = (
     "lasso-high-300",
     "kernel-digits-64",
     "boosting-diabetes-11",
+    "matern-2-in-10",
+    "matern-3-in-20",
+    "matern-2-in-100",
+    "gabor-289",
+    "elliptic-long-100",
+    "elliptic-short-100",
+    "granular-95",
+    "supernovae-9",
+    "alloy-13",
+    "forest-digits-14",
+    "cascade-digits-10",
+    "completion-digits-3",
+    "accelerator-5",
+    "accelerator-20",
+    "accelerator-40",
 )
+
+FUNCTION_KEY = MAX_DRAWS + 1
+"""Child of the seed that draws the function itself, where one is drawn."""
 
 _GRAMMAR = re.compile(
     r"(?P<stem>[a-z][a-z0-9-]*?)-(?P<d>[1-9][0-9]*)(?:-in-(?P<dim>[1-9][0-9]*)(?P<axis>-axis)?)?"
@@ -226,7 +280,9 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         ``-noise99`` add noise of that many per cent of the function's range.
     seed : int, SeedSequence or None
         Draws directions; the same seed gives the same problem, and the plain and the perturbed one
-        the same active subspace. Functions on their own box do not depend on it.
+        the same active subspace. Of functions on their own box, samples of a process (``matern``),
+        the filter of ``gabor`` and the errors of an ``accelerator`` depend on it, the others do
+        not.
 
     Returns
     -------
@@ -239,7 +295,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     InvalidInputError
         If the numbers in it do not fit.
     ImportError
-        If the problem needs scikit-learn and it is not installed.
+        If the problem needs scikit-learn or highspy and that is not installed.
 
     Notes
     -----
@@ -265,36 +321,45 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
             "<family>-<d> or <family>-<d>-in-<D>, and -noise01 or -noise10 after them; families: "
             f"{', '.join(FAMILIES)}."
         )
-    d = int(match["d"])
+    d, sequence = int(match["d"]), _sequence(seed)
     if family.fixed_dim not in (None, d):
         raise InvalidInputError(
             f"{family_name} has {family.fixed_dim} variables; received {d} in {name!r}."
         )
     if match["percent"] is not None:
-        noiseless = get_problem(name.removesuffix(f"-noise{match['percent']}"), seed)
+        noiseless = get_problem(name.removesuffix(f"-noise{match['percent']}"), sequence)
         share = int(match["percent"]) / 100.0
-        spread = _range_on_own_box(family_name, d, match["dim"] is not None)
+        spread = _range_on_own_box(family_name, d, match["dim"] is not None, sequence)
         return Noisy(noiseless, share * spread, name=name)
     if match["dim"] is None:
         if kind is not None:
             raise InvalidInputError(f"Passive terms need a name with -in-<D>; received {name!r}.")
-        return family.make(d)
+        return family.problem(d, False, sequence)
     dim = int(match["dim"])
-    inner = (family.make_embedded or family.make)(d)
+    inner = family.problem(d, True, sequence)
     if match["axis"] is None:
-        return _rotated(name, inner, dim, family.center, kind, _sequence(seed))
+        return _rotated(name, inner, dim, family.center, kind, sequence)
     if kind is not None:
         raise InvalidInputError(f"Passive terms have no axis-aligned form; received {name!r}.")
-    axes = FIXED_AXES.get((family_name, dim)) or _random_axes(d, dim, name, seed)
+    axes = FIXED_AXES.get((family_name, dim)) or _random_axes(d, dim, name, sequence)
     return Embedded(inner, dim, axes=axes, center=family.center, name=name)
 
 
-@lru_cache(maxsize=128)
-def _range_on_own_box(family_name: str, d: int, embedded: bool) -> float:
+def _range_on_own_box(
+    family_name: str, d: int, embedded: bool, seed: np.random.SeedSequence
+) -> float:
     """Return the range of a function itself; embedded ones may have another box of their own."""
     family = FAMILIES[family_name]
-    make = (family.make_embedded if embedded else None) or family.make
-    return value_range(make(d), family.range_points)
+    if family.seeded:
+        return value_range(family.problem(d, embedded, seed), family.range_points)
+    return _range_without_seed(family_name, d, embedded)
+
+
+@lru_cache(maxsize=128)
+def _range_without_seed(family_name: str, d: int, embedded: bool) -> float:
+    family = FAMILIES[family_name]
+    problem = family.problem(d, embedded, np.random.SeedSequence(0))
+    return value_range(problem, family.range_points)
 
 
 def _parse_stem(stem: str) -> tuple[str, Literal["ripple", "exact"] | None]:
@@ -337,7 +402,7 @@ def _child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key))
 
 
-def _random_axes(d: int, dim: int, name: str, seed: SeedLike) -> Sequence[int]:
+def _random_axes(d: int, dim: int, name: str, seed: np.random.SeedSequence) -> Sequence[int]:
     if dim < d:
         raise InvalidInputError(f"{name!r} asks for {d} of only {dim} coordinates.")
     permutation = np.random.default_rng(seed).permutation(dim)

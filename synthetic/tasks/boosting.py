@@ -11,50 +11,15 @@ from boring.typing import FloatArray
 
 from ..base import TestProblem, WithoutGradient
 from ._data import Fold, diabetes, folds, scikit_learn
+from ._hyperparameter import Hyperparameter, settings
 
-__all__ = ["HYPERPARAMETERS", "BoostingError", "Hyperparameter", "boosting_diabetes"]
+__all__ = ["HYPERPARAMETERS", "BoostingError", "boosting_diabetes"]
 
 N_FOLDS = 3
 """Folds of the cross-validation (chosen here, for speed)."""
 
 RANDOM_STATE = 0
 """Seed of the subsampling of rows and features: the objective is deterministic."""
-
-
-@dataclass(frozen=True)
-class Hyperparameter:
-    """One side of the box.
-
-    Parameters
-    ----------
-    name : str
-        Keyword of scikit-learn's ``GradientBoostingRegressor``.
-    lower, upper : float
-        Range of the hyperparameter itself.
-    logarithmic : bool, default False
-        The coordinate is the logarithm to base 10 of the hyperparameter.
-    integer : bool, default False
-        The hyperparameter is rounded to the nearest integer before it is used.
-    """
-
-    name: str
-    lower: float
-    upper: float
-    logarithmic: bool = False
-    integer: bool = False
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Range of the coordinate."""
-        if not self.logarithmic:
-            return self.lower, self.upper
-        return float(np.log10(self.lower)), float(np.log10(self.upper))
-
-    def at(self, coordinate: float) -> float | int:
-        """Return the hyperparameter that a coordinate stands for; beyond the box, the nearest."""
-        plain = 10.0**coordinate if self.logarithmic else coordinate
-        value = float(np.clip(plain, self.lower, self.upper))
-        return round(value) if self.integer else value
 
 
 HYPERPARAMETERS = (
@@ -97,8 +62,7 @@ class BoostingError(WithoutGradient):
     @staticmethod
     def settings(x: FloatArray) -> dict[str, float | int]:
         """Return the hyperparameters, by name, that a point of shape (D,) stands for."""
-        pairs = zip(HYPERPARAMETERS, x, strict=True)
-        return {parameter.name: parameter.at(float(u)) for parameter, u in pairs}
+        return settings(HYPERPARAMETERS, x)
 
     def _value(self, x: FloatArray) -> float:
         make = scikit_learn("ensemble").GradientBoostingRegressor

@@ -28,6 +28,7 @@ FENCES = {
     "pymanopt": {"boring/subspace/_riemannian.py"},
     "sklearn": {"synthetic/tasks/_data.py"},
     "networkx": {"baselines/additive/junction_tree.py"},
+    "highspy": {"synthetic/tasks/mip.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
 HEAVY = ("GPy", "autograd", "matplotlib", "networkx", "pymanopt", "scipy", "sklearn", "tqdm")
@@ -81,6 +82,7 @@ def test_dependencies_point_one_way_and_fences_hold(package):
         ("baselines", "from experiments.runner import run_experiment"),
         ("baselines", "def late():\n    import pymanopt"),
         ("synthetic", "from sklearn.datasets import load_digits"),
+        ("synthetic", "def late():\n    import highspy"),
     ],
 )
 def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):

@@ -26,6 +26,9 @@ NAMES = {
     "lasso-high-300": 300,
     "kernel-digits-64": 64,
     "boosting-diabetes-11": 11,
+    "forest-digits-14": 14,
+    "cascade-digits-10": 10,
+    "completion-digits-3": 3,
 }
 LASSO = [name for name in NAMES if name.startswith("lasso")]
 
