@@ -27,7 +27,7 @@ def test_predicts_in_the_callers_units(optimizer) -> None:
     X = rng.uniform([0, -5, 10], [2, 5, 20], (40, 3))
     truth = 100 + 20 * np.sin(2 * X[:, 0]) + X[:, 2]
     mean, variance = optimizer.surrogate.predict(X)
-    assert np.sqrt(np.mean((mean - truth) ** 2)) < 0.1 * truth.std()
+    assert np.sqrt(np.mean((mean - truth) ** 2)) < 0.15 * truth.std()
     assert np.all(variance >= 0)
     assert np.mean(np.abs(mean - truth) <= 3 * np.sqrt(variance) + 0.3) > 0.9
     assert optimizer.surrogate.noise_std < 1.0
