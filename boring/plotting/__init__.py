@@ -18,6 +18,7 @@ suit the background of the axes, light or dark, and survive colour blindness and
 `plot_parallel_coordinates`    evaluated points as lines, coloured by value
 =============================  ====================================================================
 
+`SubspaceTrace` is a callback that remembers the bases of a run, for `plot_angles` against a truth.
 `new_figure` makes a figure of either background without pyplot; `save` writes it.
 
 Examples
@@ -36,11 +37,13 @@ from .runs import plot_angles, plot_convergence, plot_parallel_coordinates
 from .subspace import plot_dimension, plot_importance, plot_loadings, plot_spectrum
 from .summary import plot_sufficient_summary
 from .surrogate import plot_surrogate, plot_surrogate_values
+from .trace import SubspaceTrace
 
 __all__ = [
     "LINE_STYLES",
     "MARKERS",
     "PALETTE",
+    "SubspaceTrace",
     "new_figure",
     "plot_angles",
     "plot_components",

@@ -7,6 +7,7 @@ are read and never written. Colours follow the background of the axes, light or 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 DPI = 150
 SMALL = "small"
+CHARACTER_WIDTH = 0.56
+"""Mean width of a character, in units of the size of the font."""
 DARK_BELOW = 0.35
 """Backgrounds of less relative luminance than this are dark."""
 
@@ -216,6 +219,7 @@ def dress(ax: Any, theme: Theme, *, grid: Literal["x", "y", "both"] | None = "bo
         if side in ("top", "right"):
             spine.set_visible(False)
     dress_text(ax, theme)
+    wrap_texts(ax)
     if grid:
         ax.grid(True, axis=grid, which="major", color=theme.grid, linewidth=0.6, alpha=1.0)
         ax.set_axisbelow(True)
@@ -236,6 +240,31 @@ def dress_text(ax: Any, theme: Theme) -> None:
         frame.set_alpha(0.85)
         for text in legend.get_texts():
             text.set_color(theme.ink)
+
+
+def wrap(text: str, inches: float, points: float) -> str:
+    """Break lines of text that would be wider than so many inches at a size in points."""
+    width = max(8, int(inches / (points * CHARACTER_WIDTH / 72.0)))
+    return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
+
+
+def wrap_texts(ax: Any) -> None:
+    """Break labels and titles that are longer than the axes."""
+    width, height = inches(ax)
+    for text, room in (
+        (ax.xaxis.label, width),
+        (ax.yaxis.label, height),
+        (ax.title, width),
+        (ax._left_title, width),
+    ):
+        text.set_text(wrap(text.get_text(), room, text.get_fontsize()))
+
+
+def headline(figure: Any, lines: Sequence[str], theme: Theme) -> None:
+    """Set the title of a figure, lines broken where they would not fit."""
+    text = figure.suptitle("\n".join(line for line in lines if line), fontsize=SMALL)
+    text.set(color=theme.ink)
+    text.set_text(wrap(text.get_text(), figure_inches(figure)[0] - 0.2, text.get_fontsize()))
 
 
 def legend(ax: Any, **options: Any) -> None:
@@ -262,8 +291,14 @@ def title(ax: Any, text: str | None, detail: str = "") -> None:
 def inches(ax: Any) -> tuple[float, float]:
     """Return width and height of axes in inches, before the layout has run."""
     box = ax.get_position()
-    width, height = ax.figure.get_size_inches() if hasattr(ax.figure, "get_size_inches") else (6, 4)
+    width, height = figure_inches(ax.figure)
     return float(box.width * width), float(box.height * height)
+
+
+def figure_inches(figure: Any) -> tuple[float, float]:
+    """Return width and height of a figure, or of a part of one, in inches."""
+    width, height = figure.bbox.size / figure.dpi
+    return float(width), float(height)
 
 
 def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
@@ -356,3 +391,11 @@ def max_n_locator(n: int) -> Any:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(n)
+
+
+def boundary_norm(levels: FloatArray) -> Any:
+    """Return the norm that gives every interval between levels one colour of its own."""
+    matplotlib()
+    from matplotlib.colors import BoundaryNorm
+
+    return BoundaryNorm(levels, 256, extend="both")

@@ -22,6 +22,9 @@ Predict = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Points (m, k) to means and standard deviations, each (m,)."""
 
 FIT_ITERATIONS = 60
+CHARACTER = 0.066
+"""Inches of a small character."""
+
 N_SDS = 2.0
 LINE_POINTS = 200
 SURFACE_POINTS = 60
@@ -108,7 +111,7 @@ def draw_surface(
     predict: Predict,
     ranges: Sequence[tuple[float, float]],
     theme: canvas.Theme,
-    limits: tuple[float, float] | None,
+    levels: FloatArray | None = None,
     *,
     low_is_best: bool = False,
 ) -> Any:
@@ -118,12 +121,12 @@ def draw_surface(
     ticks = [np.linspace(low, high, SURFACE_POINTS) for low, high in ranges]
     points = np.stack([part.ravel() for part in np.meshgrid(*ticks)], axis=1)
     mean, sd = (part.reshape(SURFACE_POINTS, SURFACE_POINTS) for part in predict(points))
-    low, high = limits or (float(mean.min()), float(mean.max()))
-    high = max(high, low + 1e-9 * (1.0 + abs(low)))
+    levels = levels_of(mean.ravel(), even=True) if levels is None else levels
     drawn = axes.contourf(
         *ticks,
         mean,
-        levels=np.linspace(low, high, LEVELS + 1),
+        levels=levels,
+        norm=canvas.boundary_norm(levels),
         cmap=canvas.value_map(theme, low_is_best=low_is_best),
         extend="both",
         zorder=0,
@@ -139,16 +142,31 @@ def draw_surface(
     return drawn
 
 
-def colour_limits(values: FloatArray) -> tuple[float, float]:
-    """Return where the colours end: quantiles, so that one outlier does not take them all."""
-    low, high = np.quantile(values, [COLOUR_SHARE, 1.0 - COLOUR_SHARE])
-    return float(low), float(high)
+def levels_of(values: FloatArray, *, even: bool = False) -> FloatArray:
+    """Return the values between which colours change.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    even : bool, default False
+        Whether they are equally far apart; else they are quantiles, so that each colour covers as
+        many values, however long the tail is.
+    """
+    ends = np.quantile(values, [COLOUR_SHARE, 1.0 - COLOUR_SHARE])
+    shares = np.linspace(COLOUR_SHARE, 1.0 - COLOUR_SHARE, LEVELS + 1)
+    levels = np.linspace(*ends, LEVELS + 1) if even else np.quantile(values, shares)
+    levels = levels[np.diff(levels, prepend=-np.inf) > 1e-9 * (1.0 + np.abs(levels))]
+    if len(levels) >= 3:
+        return np.asarray(levels)
+    middle = float(values.mean())
+    reach = max(float(np.ptp(values)), 1e-6 * (1.0 + abs(middle)))
+    return np.linspace(middle - reach, middle + reach, LEVELS + 1)
 
 
 def coordinate_label(symbol: str, weights: FloatArray, names: Sequence[str], inches: float) -> str:
-    """Return a label such as ``z1 = 0.71 x0 + …``, with as many terms as the width allows."""
+    """Return a label such as ``z1 = 0.71 x0 + …``, with as many terms as two lines allow."""
     for most in (5, 4, 3, 2, 1):
         text = f"{symbol} = {canvas.combination(weights, names, most)}"
-        if len(text) * 0.068 <= inches:
+        if len(text) * CHARACTER <= 2.0 * inches - 0.5:
             return text
     return symbol

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_components", "plot_slices"]
 
 MOST_SLICES = 6
+MOST_COMPONENTS = 9
 PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
 """Inches of a small multiple."""
 
@@ -41,7 +42,7 @@ def plot_slices(
     figure: Figure | None = None,
     *,
     center: ArrayLike | None = None,
-    top: int = MOST_SLICES,
+    top: int | None = None,
     names: Sequence[str] | None = None,
     ylabel: str = "value",
     title: str | None = None,
@@ -56,8 +57,9 @@ def plot_slices(
     figure : matplotlib.figure.Figure, optional
     center : array_like, shape (D,), optional
         Raw units; by default the incumbent. A model needs it.
-    top : int, default 6
-        Parameters drawn, those along which the mean varies most.
+    top : int, optional
+        Parameters drawn, those along which the mean varies most; by default as many as are legible,
+        6 at most.
     names : sequence of str, optional
         Of the D parameters, with their units.
     ylabel : str
@@ -75,19 +77,18 @@ def plot_slices(
     InvalidInputError
         If there is no finite value to fit to, or a center is missing.
     """
-    top = as_positive_int(top, "top")
     model, point, value = _model_and_center(source, center)
     space = model.space
     labels = canvas.names_of(names, space.dim)
     slices = [_slice(model, point, index) for index in range(space.dim)]
-    order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")[:top]
+    order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")
+    order = order[: _legible(figure, MOST_SLICES) if top is None else as_positive_int(top, "top")]
     rows = -(-len(order) // min(3, len(order)))
     if figure is None:
         figure = canvas.new_figure(
             max(3.6, PANEL_WIDTH * min(3, len(order))), 0.9 + PANEL_HEIGHT * rows
         )
-    columns = max(1, min(3, int(float(figure.get_size_inches()[0]) / 1.6)))
-    panels = canvas.grid_of(figure, len(order), columns, sharey=True)
+    panels = canvas.grid_of(figure, len(order), _columns(figure), sharey=True)
     theme = canvas.theme_of(panels[0])
     for panel, index in zip(panels, order, strict=True):
         ticks, mean, sd = slices[index]
@@ -111,10 +112,22 @@ def plot_slices(
     handles, texts = panels[0].get_legend_handles_labels()
     figure.supylabel(ylabel, fontsize="medium", color=theme.ink)
     detail = f"{len(order)} of {space.dim} parameters" if len(order) < space.dim else ""
-    heading = "\n".join(part for part in (title or "Slices through the incumbent", detail) if part)
-    figure.suptitle(heading, fontsize="small", color=theme.ink)
+    canvas.headline(figure, (title or "Slices through the incumbent", detail), theme)
     _legend_below(figure, handles, texts, theme)
     return figure
+
+
+def _columns(figure: Figure) -> int:
+    """Return how many small multiples stand side by side."""
+    return int(np.clip(canvas.figure_inches(figure)[0] / 1.7, 1, 3))
+
+
+def _legible(figure: Figure | None, most: int) -> int:
+    """Return how many small multiples a figure has room for; a new one grows with them."""
+    if figure is None:
+        return most
+    rows = int(max(1.0, (canvas.figure_inches(figure)[1] - 0.9) / 1.5))
+    return min(most, rows * _columns(figure))
 
 
 def _legend_below(figure: Any, handles: Any, texts: Any, theme: canvas.Theme) -> None:
@@ -174,7 +187,7 @@ def plot_components(
     figure: Figure | None = None,
     *,
     names: Sequence[str] | None = None,
-    most: int = 9,
+    most: int | None = None,
     ylabel: str | None = None,
     title: str | None = None,
 ) -> Figure:
@@ -188,8 +201,8 @@ def plot_components(
     figure : matplotlib.figure.Figure, optional
     names : sequence of str, optional
         Of the D parameters.
-    most : int, default 9
-        Components drawn, those that vary most.
+    most : int, optional
+        Components drawn, those that vary most; by default as many as are legible, 9 at most.
     ylabel : str, optional
         Of the components, with the unit.
     title : str, optional
@@ -207,7 +220,7 @@ def plot_components(
     InvalidInputError
         If there is no model, or none of its components can be drawn.
     """
-    most = as_positive_int(most, "most")
+    most = _legible(figure, MOST_COMPONENTS) if most is None else as_positive_int(most, "most")
     posterior, scale = _posterior_of(source)
     labels = [canvas.short(n) for n in canvas.names_of(names, posterior.X.shape[1])]
     terms = _drawable(posterior)
@@ -225,9 +238,8 @@ def plot_components(
     columns = min(3, len(chosen))
     if figure is None:
         rows = -(-len(chosen) // columns)
-        figure = canvas.new_figure(max(3.6, 2.6 * columns), 0.8 + 2.3 * rows)
-    columns = max(1, min(columns, int(float(figure.get_size_inches()[0]) / 2.0)))
-    panels = canvas.grid_of(figure, len(chosen), columns)
+        figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
+    panels = canvas.grid_of(figure, len(chosen), _columns(figure))
     theme = canvas.theme_of(panels[0])
     lines = []
     for panel, (index, name, basis) in zip(panels, chosen, strict=True):
@@ -238,8 +250,7 @@ def plot_components(
     _same_scale(lines)
     figure.supylabel(ylabel or "component (units of y)", fontsize="medium", color=theme.ink)
     detail = f"not drawn: {', '.join(left_out)}" if left_out else ""
-    heading = "\n".join(part for part in (title or "Components of the model", detail) if part)
-    figure.suptitle(heading, fontsize="small", color=theme.ink)
+    canvas.headline(figure, (title or "Components of the model", detail), theme)
     return figure
 
 
@@ -306,10 +317,12 @@ def _draw_component(
             transform=panel.get_xaxis_transform(),
         )
         return True
-    drawn = draw_surface(panel, predict, ranges, theme, None)
+    drawn = draw_surface(panel, predict, ranges, theme)
     panel.plot(Z[:, 0], Z[:, 1], ".", color=theme.ink, markersize=3, alpha=0.7)
     panel.set_ylabel(coordinate_label("z'", basis[:, 1], labels, height), fontsize="small")
-    canvas.colorbar(panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4])
+    canvas.colorbar(
+        panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4], format="%.3g"
+    )
     canvas.dress(panel, theme, grid=None)
     return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer
-from boring.result import OptimizationResult, OptimizerState
+from boring.result import OptimizationResult
 from boring.space import Box
-from boring.subspace.factor_fit import basis_of
 from boring.subspace.stiefel import largest_angle, orthonormalize
-from boring.subspace_turn import factor_of
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real
 
 from . import _canvas as canvas
 from ._sources import Points, points_of
+from .trace import SubspaceTrace
 
 if TYPE_CHECKING:
     from ._canvas import Axes
@@ -31,6 +31,9 @@ REGRET_FLOOR = 1e-9
 
 MOST_COORDINATES = 25
 """With more parameters than this, parallel coordinates show those that matter most."""
+
+COORDINATE_WIDTH = 0.16
+"""Inches between two parameters."""
 
 BEST_SHARE = 0.2
 """Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
@@ -103,6 +106,8 @@ def plot_convergence(
             alpha=0.7,
             label="evaluated",
         )
+        if target is None:
+            _limit_view(axes, first, theme)
     for position, (label, group) in enumerate(groups.items()):
         length = max(run.n_evaluations for run in group)
         curves = [shown(run.best_so_far()) for run in group]
@@ -121,6 +126,30 @@ def plot_convergence(
         canvas.legend(axes)
     canvas.dress(axes, theme)
     return axes  # type: ignore[no-any-return]
+
+
+def _limit_view(axes: Any, run: OptimizationResult, theme: canvas.Theme) -> None:
+    """End the axis where the best curve or most values end, and mark values that lie beyond."""
+    good = np.isfinite(run.y)
+    best = run.best_so_far()[np.argmax(good) :]
+    share = 0.75 if run.direction == "minimize" else 0.25
+    usual = float(np.quantile(run.y[good], share)) if good.any() else 0.0
+    low, high = min(best.min(), usual), max(best.max(), usual)
+    margin = 0.06 * (high - low)
+    beyond = good & ((run.y > high + margin) | (run.y < low - margin))
+    if not margin > 0.0 or not beyond.any():
+        return
+    axes.set_ylim(low - margin, high + margin)
+    falls = run.direction == "minimize"
+    axes.plot(
+        np.flatnonzero(beyond) + 1,
+        np.full(int(beyond.sum()), 0.985 if falls else 0.015),
+        "^" if falls else "v",
+        color=theme.muted,
+        markersize=4,
+        transform=axes.get_xaxis_transform(),
+        label="beyond the axis",
+    )
 
 
 def _groups(runs: Any) -> dict[str, list[OptimizationResult]]:
@@ -194,7 +223,7 @@ def draw_bands(
 
 
 def plot_angles(
-    source: OptimizationResult | Optimizer | OptimizerState,
+    source: OptimizationResult | Optimizer | SubspaceTrace,
     ax: Axes | None = None,
     *,
     truth: ArrayLike | None = None,
@@ -204,9 +233,9 @@ def plot_angles(
 
     Parameters
     ----------
-    source : OptimizationResult, Optimizer or OptimizerState
-        What was recorded while it ran is drawn; nothing is fitted. With ``truth``, an optimiser or
-        its state: only these remember every basis.
+    source : OptimizationResult, Optimizer or SubspaceTrace
+        What was recorded while it ran is drawn; nothing is fitted. With ``truth``, the
+        `SubspaceTrace` that was the run's callback: only it remembers every basis.
     ax : matplotlib.axes.Axes, optional
     truth : array_like, shape (D, d'), optional
         True active basis, scaled units.
@@ -215,7 +244,7 @@ def plot_angles(
     Returns
     -------
     matplotlib.axes.Axes
-        Largest principal angle in degrees over the evaluations that each basis had seen.
+        Largest principal angle in degrees over the evaluations.
 
     Raises
     ------
@@ -228,16 +257,18 @@ def plot_angles(
     ``info["angle to previous"]``. If the dimensions of two bases differ, it is the largest of the
     min(d, d') angles that exist.
     """
-    if truth is None:
-        counts, angles = _recorded_angles(source)
-        label = "angle to the previous basis"
-    else:
+    if truth is not None:
         counts, angles = _true_angles(source, orthonormalize(truth))
-        label = "angle to the truth"
+    elif isinstance(source, SubspaceTrace):
+        counts = np.array(source.counts[1:], dtype=np.float64)
+        pairs = itertools.pairwise(source.bases)
+        angles = np.degrees([largest_angle(after, before) for before, after in pairs])
+    else:
+        counts, angles = _recorded_angles(source)
     if not len(counts):
         raise InvalidInputError(
-            "no basis was recorded: the optimiser learns none, or took no turn with one yet. "
-            "Use BoringOptimizer and more evaluations than its subspace_from."
+            "no basis was recorded, or no second one: the optimiser learns none, or took no turn "
+            "with it yet. Use BoringOptimizer and more evaluations than its subspace_from."
         )
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
@@ -246,7 +277,8 @@ def plot_angles(
     )
     axes.set_ylim(0.0, max(5.0, 1.08 * float(np.max(angles))))
     axes.set_xlabel("number of evaluations")
-    axes.set_ylabel(f"{label} (degrees)")
+    other = "the previous basis" if truth is None else "the truth"
+    axes.set_ylabel(f"angle to {other} (degrees)")
     canvas.title(axes, title)
     canvas.dress(axes, theme)
     return axes  # type: ignore[no-any-return]
@@ -255,51 +287,30 @@ def plot_angles(
 def _recorded_angles(source: Any) -> tuple[FloatArray, FloatArray]:
     if isinstance(source, OptimizationResult):
         infos = [(record.index, record.info) for record in source.records]
+    elif isinstance(source, Optimizer):
+        history = source.state().history
+        infos = [(t.index, history.asks[t.ask].info) for t in history.tells if t.ask is not None]
     else:
-        history = _state(source).history
-        infos = [
-            (tell.index, history.asks[tell.ask].info)
-            for tell in history.tells
-            if tell.ask is not None
-        ]
+        raise InvalidInputError(
+            "an OptimizationResult, an Optimizer or a SubspaceTrace is needed; received "
+            f"{type(source).__name__}."
+        )
     pairs = [(i, float(v)) for i, info in infos if (v := info.get("angle to previous")) is not None]
     table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
-    return table[:, 0], np.degrees(table[:, 1])
+    return table[:, 0] + 1.0, np.degrees(table[:, 1])
 
 
 def _true_angles(source: Any, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    if isinstance(source, OptimizationResult):
+    if not isinstance(source, SubspaceTrace):
         raise InvalidInputError(
-            "a result remembers no former bases; for the angle to the truth pass the Optimizer, "
-            "or its state."
+            f"a {type(source).__name__} remembers no former bases. For the angle to the truth pass "
+            "callback=SubspaceTrace() to the run, and that trace to this function."
         )
-    state = _state(source)
-    dim = state.space.dim
-    if len(truth) != dim:
-        raise InvalidInputError(f"truth must have {dim} rows; received {len(truth)}.")
-    counts, angles, told = [], [], 0
-    for event in state.history.events:
-        memory = getattr(event, "memory", None)
-        if not hasattr(event, "memory"):
-            told += 1
-        elif memory and memory.get("subspace"):
-            counts.append(told)
-            angles.append(largest_angle(basis_of(factor_of(memory["subspace"], dim)), truth))
-        elif memory and "W" in memory:
-            counts.append(told)
-            angles.append(largest_angle(np.array(memory["W"]), truth))
-    return np.array(counts), np.degrees(np.array(angles))
-
-
-def _state(source: Any) -> OptimizerState:
-    if isinstance(source, OptimizerState):
-        return source
-    if isinstance(source, Optimizer):
-        return source.state()
-    raise InvalidInputError(
-        "an OptimizationResult, an Optimizer or an OptimizerState is needed; received "
-        f"{type(source).__name__}."
-    )
+    wrong = [basis for basis in source.bases if len(basis) != len(truth)]
+    if wrong:
+        raise InvalidInputError(f"truth must have {len(wrong[0])} rows; received {len(truth)}.")
+    angles = [largest_angle(basis, truth) for basis in source.bases]
+    return np.array(source.counts, dtype=np.float64), np.degrees(np.array(angles))
 
 
 def plot_parallel_coordinates(
@@ -310,7 +321,7 @@ def plot_parallel_coordinates(
     *,
     space: Box | ArrayLike | None = None,
     names: Sequence[str] | None = None,
-    most: int = MOST_COORDINATES,
+    most: int | None = None,
     label: str = "value",
     title: str | None = None,
 ) -> Axes:
@@ -326,10 +337,10 @@ def plot_parallel_coordinates(
     space : Box or array_like of shape (D, 2), optional
     names : sequence of str, optional
         Of the D parameters.
-    most : int, default 25
-        Parameters drawn. If there are more, those are chosen whose scatter among the best fifth of
-        the points is smallest compared with all points (without a direction, those of largest rank
-        correlation with y).
+    most : int, optional
+        Parameters drawn, by default as many as are legible, 25 at most. Of more, those are chosen
+        whose scatter among the best fifth of the points is smallest compared with all points
+        (without a direction, those of largest rank correlation with y).
     label : str
         Of the values, with the unit.
     title : str, optional
@@ -345,6 +356,11 @@ def plot_parallel_coordinates(
     InvalidInputError
         If there are no finite values, or shapes disagree.
     """
+    axes = canvas.axes_or_new(ax, 7.2, 4.2)
+    theme = canvas.theme_of(axes)
+    width, _ = canvas.inches(axes)
+    if most is None:
+        most = int(np.clip((width - 0.6) / COORDINATE_WIDTH, 3, MOST_COORDINATES))
     most = as_positive_int(most, "most")
     run = points_of(source, X, y, space).finite()
     if not len(run.y):
@@ -353,11 +369,8 @@ def plot_parallel_coordinates(
     shown = np.arange(run.dim)
     if run.dim > most:
         shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
-    axes = canvas.axes_or_new(ax, 7.2, 4.2)
-    theme = canvas.theme_of(axes)
     _draw_lines(axes, run, shown, theme, label)
     ticks = [canvas.short(labels[index]) for index in shown]
-    width, _ = canvas.inches(axes)
     upright = sum(len(tick) + 2 for tick in ticks) * 0.075 < width
     axes.set_xticks(np.arange(len(shown)), ticks, rotation=0 if upright else 90)
     axes.set_xlim(-0.3, len(shown) - 0.7)
@@ -381,7 +394,9 @@ def _decisiveness(run: Points) -> FloatArray:
     return np.asarray(-X[best].std(axis=0) / np.maximum(X.std(axis=0), 1e-12))
 
 
-def _draw_lines(axes: Any, run: Points, shown: NDArray[np.intp], theme: canvas.Theme, label: str) -> None:
+def _draw_lines(
+    axes: Any, run: Points, shown: NDArray[np.intp], theme: canvas.Theme, label: str
+) -> None:
     low_is_best = run.direction == "minimize"
     order = np.argsort(-run.y if low_is_best else run.y, kind="stable")
     rows, values = run.scaled[order][:, shown], run.y[order]
@@ -398,4 +413,4 @@ def _draw_lines(axes: Any, run: Points, shown: NDArray[np.intp], theme: canvas.T
     if run.direction is not None:
         axes.plot(across, rows[-1], color=theme.background, linewidth=4.0, zorder=4)
         axes.plot(across, rows[-1], color=theme.palette[1], linewidth=2.2, zorder=5, label="best")
-        canvas.legend(axes, loc="lower right")
+        canvas.legend(axes, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

@@ -38,8 +38,8 @@ Source = SubspaceEstimate | OptimizationResult | Optimizer
 def trust_in_words(estimate: SubspaceEstimate) -> str:
     """Return what the picture says of the estimate's own check."""
     if estimate.trusted:
-        return "subspace trusted by its own check"
-    return "subspace NOT trusted by its own check" if estimate.trust else "subspace not checked"
+        return "trusted by its own check"
+    return "NOT trusted by its own check" if estimate.trust else "not checked"
 
 
 def readable(estimate: SubspaceEstimate, rotate: bool) -> FloatArray:
@@ -125,8 +125,9 @@ def plot_importance(
     axes.set_yticks(np.arange(len(ticks)), ticks)
     axes.set_ylim(len(ticks) - 0.4, -0.6)
     axes.set_xlim(0.0, None)
-    axes.set_xlabel("share of the mean squared slope" + ("; bar: 90 %" if known.any() else ""))
-    canvas.title(axes, title or "Importance", trust_in_words(estimate))
+    axes.set_xlabel("share of the mean squared slope")
+    bars = "lines: 90 %; " if known.any() else ""
+    canvas.title(axes, title or "Importance", bars + trust_in_words(estimate))
     canvas.dress(axes, theme, grid="x")
     axes.tick_params(axis="y", length=0)
     return axes  # type: ignore[no-any-return]
@@ -177,7 +178,7 @@ def plot_loadings(
     dim, columns = W.shape
     labels = canvas.names_of(names, dim)
     figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
-    height = float(figure.get_size_inches()[1])
+    height = canvas.figure_inches(figure)[1]
     shown = _rows(dim, top, height - 1.3)
     order = np.argsort(-np.abs(W).max(axis=1), kind="stable")[:shown]
     panels = canvas.grid_of(figure, columns, columns, sharey=True, sharex=True)
@@ -196,10 +197,9 @@ def plot_loadings(
     panels[0].set_xlim(-1.08 * reach, 1.08 * reach)
     for panel in panels:
         panel.locator_params(axis="x", nbins=4)
-    some = f"largest {shown} of {dim} parameters; " if shown < dim else ""
+    some = f"largest {shown} of {dim} parameters" if shown < dim else ""
     figure.supxlabel("loading (scaled units)", fontsize="medium", color=theme.ink)
-    heading = "\n".join(part for part in (title or "Active directions", some + detail) if part)
-    figure.suptitle(heading, fontsize="small", color=theme.ink)
+    canvas.headline(figure, (title or "Active directions", some, detail), theme)
     return figure
 
 
@@ -213,7 +213,7 @@ def _loadings(
         estimate = estimate_of(source)
         W = readable(estimate, rotate)
         spread = loading_errors(W, estimate.fold_bases)
-        bars = "bars: 90 %; " if np.isfinite(spread).any() else ""
+        bars = "lines: 90 %; " if np.isfinite(spread).any() else ""
         return W, spread, bars + trust_in_words(estimate)
     W = np.asarray(source, dtype=np.float64)
     if W.ndim != 2 or 0 in W.shape or not is_orthonormal(W, 1e-8):
@@ -244,13 +244,18 @@ def _loading_bars(panel: Any, weights: FloatArray, spread: FloatArray, theme: ca
         panel.errorbar(
             weights[known],
             positions[known],
-            xerr=spread[known],
+            xerr=_within(weights[known], spread[known]),
             fmt="none",
             ecolor=theme.ink,
             elinewidth=1.1,
             capsize=2.0,
         )
     panel.axvline(0.0, color=theme.muted, linewidth=0.8)
+
+
+def _within(weights: FloatArray, spread: FloatArray) -> FloatArray:
+    """Return the lengths of intervals to either side, cut off at -1 and 1."""
+    return np.array([np.minimum(spread, weights + 1.0), np.minimum(spread, 1.0 - weights)])
 
 
 def plot_spectrum(

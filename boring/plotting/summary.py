@@ -20,11 +20,11 @@ from . import _canvas as canvas
 from ._sources import check_dim, estimate_of, points_of
 from ._surfaces import (
     LINE_POINTS,
-    colour_limits,
     coordinate_label,
     draw_curve,
     draw_surface,
     fit_over,
+    levels_of,
     span_of,
 )
 
@@ -72,8 +72,8 @@ def plot_sufficient_summary(
     -------
     matplotlib.axes.Axes
         One coordinate: points, posterior mean and a band of two standard deviations of an
-        observation. Two: points and posterior mean by colour; the surface fades where its
-        standard deviation is large.
+        observation. Two: points and posterior mean by colour, each colour for as many values; the
+        surface fades where its standard deviation is large.
 
     Raises
     ------
@@ -142,20 +142,21 @@ def _draw_plane(
     ylabel: str,
     low_is_best: bool,
 ) -> None:
-    limits = colour_limits(y)
+    levels = levels_of(y)
     ranges = [span_of(Z[:, 0]), span_of(Z[:, 1])]
-    drawn = draw_surface(axes, predict, ranges, theme, limits, low_is_best=low_is_best)
+    drawn = draw_surface(axes, predict, ranges, theme, levels, low_is_best=low_is_best)
     axes.scatter(
         Z[:, 0],
         Z[:, 1],
         c=y,
         s=22,
         cmap=canvas.value_map(theme, low_is_best=low_is_best),
-        vmin=limits[0],
-        vmax=max(limits[1], limits[0] + 1e-9 * (1.0 + abs(limits[0]))),
+        norm=canvas.boundary_norm(levels),
         edgecolors=theme.ink,
         linewidths=0.6,
         label="evaluated",
         zorder=3,
     )
-    canvas.colorbar(axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=drawn.levels[::3])
+    canvas.colorbar(
+        axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=levels[::3], format="%.3g"
+    )

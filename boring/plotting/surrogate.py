@@ -32,6 +32,8 @@ CLIP_SHARE = 0.9
 
 N_UNSEEN = 400
 FEWEST = 4
+WIDE = 5.5
+"""Narrower figures, in inches, go without the scatter in space."""
 
 
 def plot_surrogate(
@@ -141,6 +143,8 @@ def plot_surrogate_values(
         For d = 1 a scatter of both over z. For d = 2 a scatter over (z1, z2) in three dimensions,
         then contours of the real values and of the mean on one scale. For d > 2 the scatter is over
         the first two principal components of Z, and predicted against real values stand beside it.
+        A figure narrower than 5.5 inches goes without the scatter in space where there are two
+        views.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def plot_surrogate_values(
         plane = points.shape[1] == 2
         figure = figure or canvas.new_figure(12.0 if plane else 9.0, 4.4)
         _over_a_plane(figure, points, real, mean, unit)
-    figure.suptitle("\n".join(heading), fontsize="medium", color=canvas.theme_of(figure).ink)
+    canvas.headline(figure, heading, canvas.theme_of(figure))
     return figure
 
 
@@ -186,7 +190,7 @@ def _over_a_line(
 ) -> None:
     axes = canvas.new_axes(figure)
     _scatter_pair(axes, (points[:, 0],), real, mean)
-    axes.set_xlabel("z1 (learned, scaled units)")
+    axes.set_xlabel("z1 (scaled units)")
     axes.set_ylabel(f"value ({unit})")
     canvas.legend(axes)
     canvas.dress(axes, canvas.theme_of(axes))
@@ -197,12 +201,18 @@ def _over_a_plane(
 ) -> None:
     """Draw the points in space at the left, contours or a comparison of values at the right."""
     plane = points.shape[1] == 2
-    tall = float(np.divide(*figure.get_size_inches())) < 1.6
+    width, height = canvas.figure_inches(figure)
     ratios = (1.0, 1.7 if real is not None else 1.0) if plane else (1.0, 1.0)
     if not plane and real is None:
         _scatter_in_space(figure, points, real, mean, unit)
         return
-    if tall:
+    if width < WIDE:
+        if plane:
+            _contours(figure, points, real, mean, unit)
+        elif real is not None:
+            _parity(figure, real, mean, unit)
+        return
+    if width < 1.6 * height:
         first, second = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
     else:
         first, second = figure.subfigures(1, 2, width_ratios=ratios, squeeze=False)[0]
@@ -278,12 +288,14 @@ def _contours(
         filled = panel.tricontourf(
             points[:, 0], points[:, 1], values, levels=levels, cmap=theme.cmap, extend="both"
         )
-        panel.plot(points[:, 0], points[:, 1], ".", color="white", markersize=1.5, alpha=0.6)
-        panel.set_xlabel("z1 (learned, scaled units)")
+        panel.plot(points[:, 0], points[:, 1], ".", color="white", markersize=1.2, alpha=0.4)
+        panel.set_xlabel("z1 (scaled units)")
         panel.set_title(name, fontsize="medium")
         panel.set_aspect("equal")
+    panels[0].set_ylabel("z2 (scaled units)")
+    for panel in panels:
+        panel.locator_params(nbins=4)
         canvas.dress(panel, theme, grid=None)
-    panels[0].set_ylabel("z2 (learned, scaled units)")
     canvas.colorbar(
         figure, filled, panels, f"value ({unit})", theme, shrink=0.85, ticks=levels[::2]
     )
