@@ -260,6 +260,11 @@ def wrap_texts(ax: Any) -> None:
         text.set_text(wrap(text.get_text(), room, text.get_fontsize()))
 
 
+def few_ticks(ax: Any) -> None:
+    """Put only as many ticks on the horizontal axis as its width allows."""
+    ax.locator_params(axis="x", nbins=int(np.clip(inches(ax)[0] / 0.5, 1, 5)))
+
+
 def headline(figure: Any, lines: Sequence[str], theme: Theme) -> None:
     """Set the title of a figure, lines broken where they would not fit."""
     text = figure.suptitle("\n".join(line for line in lines if line), fontsize=SMALL)
@@ -334,8 +339,13 @@ def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str
     """
     order = np.argsort(-np.abs(weights), kind="stable")
     kept = [i for i in order[:most] if abs(weights[i]) >= 0.2 * abs(weights[order[0]])]
-    terms = [f"{'−' if weights[i] < 0 else '+'} {abs(weights[i]):.2f} {names[i]}" for i in kept]
-    text = " ".join(terms).removeprefix("+ ")
+    # No-break spaces keep a term together where a label is broken.
+    terms = [
+        f"{'−' if weights[i] < 0 else '+'}\N{NO-BREAK SPACE}{abs(weights[i]):.2f}"
+        f"\N{NO-BREAK SPACE}{names[i]}"
+        for i in kept
+    ]
+    text = " ".join(terms).removeprefix("+\N{NO-BREAK SPACE}")
     left = float(np.sum(weights**2) - np.sum(weights[kept] ** 2))
     return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
 

@@ -33,6 +33,9 @@ __all__ = ["plot_components", "plot_slices"]
 
 MOST_SLICES = 6
 MOST_COMPONENTS = 9
+SLICE_WIDTH, COMPONENT_WIDTH = 1.7, 2.3
+"""Least inches that a panel takes of a figure that is given."""
+
 PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
 """Inches of a small multiple."""
 
@@ -107,7 +110,8 @@ def plot_slices(
             )
         panel.set_xlim(space.lower[index], space.upper[index])
         panel.set_xlabel(labels[index], fontsize="small")
-        panel.locator_params(axis="both", nbins=4)
+        canvas.few_ticks(panel)
+        panel.locator_params(axis="y", nbins=5)
         canvas.dress(panel, theme)
     handles, texts = panels[0].get_legend_handles_labels()
     figure.supylabel(ylabel, fontsize="medium", color=theme.ink)
@@ -117,17 +121,17 @@ def plot_slices(
     return figure
 
 
-def _columns(figure: Figure) -> int:
-    """Return how many small multiples stand side by side."""
-    return int(np.clip(canvas.figure_inches(figure)[0] / 1.7, 1, 3))
+def _columns(figure: Figure, width: float = SLICE_WIDTH) -> int:
+    """Return how many small multiples of a width in inches stand side by side."""
+    return int(np.clip(canvas.figure_inches(figure)[0] / width, 1, 3))
 
 
-def _legible(figure: Figure | None, most: int) -> int:
+def _legible(figure: Figure | None, most: int, width: float = SLICE_WIDTH) -> int:
     """Return how many small multiples a figure has room for; a new one grows with them."""
     if figure is None:
         return most
     rows = int(max(1.0, (canvas.figure_inches(figure)[1] - 0.9) / 1.5))
-    return min(most, rows * _columns(figure))
+    return min(most, rows * _columns(figure, width))
 
 
 def _legend_below(figure: Any, handles: Any, texts: Any, theme: canvas.Theme) -> None:
@@ -213,14 +217,16 @@ def plot_components(
         One panel for each component of one or two directions, its label the component's name:
         posterior mean with a band of two standard deviations [thesis eq. 4.4, 4.5] over one
         direction, contours that fade over two. Marks at the foot are the data. Components of more
-        directions are named in the title and not drawn.
+        directions are named in the title, not drawn.
 
     Raises
     ------
     InvalidInputError
         If there is no model, or none of its components can be drawn.
     """
-    most = _legible(figure, MOST_COMPONENTS) if most is None else as_positive_int(most, "most")
+    if most is None:
+        most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
+    most = as_positive_int(most, "most")
     posterior, scale = _posterior_of(source)
     labels = [canvas.short(n) for n in canvas.names_of(names, posterior.X.shape[1])]
     terms = _drawable(posterior)
@@ -239,7 +245,7 @@ def plot_components(
     if figure is None:
         rows = -(-len(chosen) // columns)
         figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
-    panels = canvas.grid_of(figure, len(chosen), _columns(figure))
+    panels = canvas.grid_of(figure, len(chosen), _columns(figure, COMPONENT_WIDTH))
     theme = canvas.theme_of(panels[0])
     lines = []
     for panel, (index, name, basis) in zip(panels, chosen, strict=True):
@@ -249,7 +255,9 @@ def plot_components(
             lines.append(panel)
     _same_scale(lines)
     figure.supylabel(ylabel or "component (units of y)", fontsize="medium", color=theme.ink)
-    detail = f"not drawn: {', '.join(left_out)}" if left_out else ""
+    some = f"{len(chosen)} of {len(terms)} of one or two directions"
+    more = f"of more directions: {', '.join(left_out)}" if left_out else ""
+    detail = "; ".join(part for part in (some if len(chosen) < len(terms) else "", more) if part)
     canvas.headline(figure, (title or "Components of the model", detail), theme)
     return figure
 

@@ -109,6 +109,7 @@ def plot_sufficient_summary(
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
     width, height = canvas.inches(axes)
+    width *= 1.0 if count == 1 else 0.75  # the colour bar takes the rest
     if count == 1:
         _draw_line(axes, Z[:, 0], points.y, predict, theme)
         axes.set_ylabel(ylabel)

@@ -249,7 +249,8 @@ def _scatter_in_space(
     plane, first, second = _plane(points)
     axes = canvas.new_axes(figure, projection="3d")
     theme = canvas.theme_of(axes)
-    axes.set_box_aspect((1.0, 1.0, 0.85), zoom=0.82)  # leaves room for the vertical axis's label
+    zoom = 0.82 if canvas.figure_inches(figure)[0] > 3.6 else 0.7
+    axes.set_box_aspect((1.0, 1.0, 0.85), zoom=zoom)  # leaves room for the labels
     _scatter_pair(axes, (plane[:, 0], plane[:, 1]), real, mean)
     axes.set_xlabel(first)
     axes.set_ylabel(second)
