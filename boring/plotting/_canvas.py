@@ -167,8 +167,18 @@ def new_axes(figure: Any, *position: Any, **options: Any) -> Any:
 
 
 def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Any:
-    """Return the axes given, or those of a new figure."""
-    return new_axes(new_figure(width, height)) if ax is None else ax
+    """Return the axes given, or those of a new figure.
+
+    Axes that still have matplotlib's own colour take that of a page of the other kind: else
+    ``new_figure(background="dark").add_subplot()`` would be a white patch.
+    """
+    if ax is None:
+        return new_axes(new_figure(width, height))
+    untouched = to_rgba(matplotlib().rcParams["axes.facecolor"])
+    page = _page(ax.figure)
+    if to_rgba(ax.get_facecolor()) == untouched and theme_of(ax) is not _theme_for(page):
+        ax.set_facecolor(page)
+    return ax
 
 
 def grid_of(figure: Figure | SubFigure, n: int, columns: int, **options: Any) -> list[Any]:
@@ -204,6 +214,11 @@ def theme_of(ax: Any) -> Theme:
     face = to_rgba(ax.get_facecolor())
     if face[3] < 0.5 and hasattr(ax, "figure"):
         face = to_rgba(_page(ax.figure))
+    return _theme_for(face)
+
+
+def _theme_for(color: Any) -> Theme:
+    face = to_rgba(color)
     if face[3] < 0.5:
         return LIGHT
     channels = np.array(face[:3])
@@ -226,12 +241,13 @@ def dress(ax: Any, theme: Theme, *, grid: Literal["x", "y", "both"] | None = "bo
 
 
 def dress_text(ax: Any, theme: Theme) -> None:
-    """Give ticks, labels, title and legend the ink of a theme."""
-    ax.tick_params(colors=theme.ink, labelsize=SMALL, which="both")
+    """Give ticks, labels and title an ink that suits the page, the legend that of the axes."""
+    page = _theme_for(_page(ax.figure))
+    ax.tick_params(colors=page.ink, labelsize=SMALL, which="both")
     for label in (ax.xaxis.label, ax.yaxis.label):
-        label.set_color(theme.ink)
+        label.set_color(page.ink)
     for name in ("title", "_left_title", "_right_title"):
-        getattr(ax, name).set_color(theme.ink)
+        getattr(ax, name).set_color(page.ink)
     legend = ax.get_legend()
     if legend is not None:
         frame = legend.get_frame()
