@@ -152,9 +152,9 @@ def levels_of(values: FloatArray, *, even: bool = False) -> FloatArray:
         Whether they are equally far apart; else they are quantiles, so that each colour covers as
         many values, however long the tail is.
     """
-    ends = np.quantile(values, [COLOUR_SHARE, 1.0 - COLOUR_SHARE])
+    low, high = np.quantile(values, [COLOUR_SHARE, 1.0 - COLOUR_SHARE])
     shares = np.linspace(COLOUR_SHARE, 1.0 - COLOUR_SHARE, LEVELS + 1)
-    levels = np.linspace(*ends, LEVELS + 1) if even else np.quantile(values, shares)
+    levels = np.linspace(low, high, LEVELS + 1) if even else np.quantile(values, shares)
     levels = levels[np.diff(levels, prepend=-np.inf) > 1e-9 * (1.0 + np.abs(levels))]
     if len(levels) >= 3:
         return np.asarray(levels)

@@ -155,11 +155,11 @@ def plot_loadings(
         estimate brings its own, a jackknife over the folds of its trust check.
     rotate : bool, default True
         Whether to turn the basis within its span to the form with few large entries (varimax),
-        strongest direction first, the largest entry of each positive. The span is all that data
-        identify, so nothing is lost.
+        strongest direction first, the large entries positive on the whole. The span is all that
+        data identify, so nothing is lost.
     top : int, optional
-        Parameters drawn, those with the largest loading in any direction; by default as many as
-        are legible, 20 at most.
+        Parameters drawn, those with the largest loading in any direction, grouped by the direction
+        in which it is; by default as many as are legible, 20 at most.
     names : sequence of str, optional
         Of the D parameters.
     title : str, optional
@@ -180,7 +180,9 @@ def plot_loadings(
     figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
     height = canvas.figure_inches(figure)[1]
     shown = _rows(dim, top, height - 1.3)
-    order = np.argsort(-np.abs(W).max(axis=1), kind="stable")[:shown]
+    size = np.abs(W)
+    order = np.argsort(-size.max(axis=1), kind="stable")[:shown]
+    order = order[np.argsort(size[order].argmax(axis=1), kind="stable")]
     panels = canvas.grid_of(figure, columns, columns, sharey=True, sharex=True)
     theme = canvas.theme_of(panels[0])
     reach = np.abs(W[order]).max()

@@ -97,7 +97,8 @@ def readable_basis(
     Returns
     -------
     readable : ndarray, shape (D, d)
-        ``basis @ rotation``; in each column the entry of largest magnitude is positive.
+        ``basis @ rotation``; the cubes of each column sum to a positive number, so that the large
+        entries are positive on the whole and near ties do not decide.
     rotation : ndarray, shape (d, d)
         Orthogonal.
     """
@@ -110,8 +111,7 @@ def readable_basis(
         strength = ((rotation / np.asarray(lengthscales)[:, None]) ** 2).sum(axis=0)
     rotation = rotation[:, np.argsort(-strength, kind="stable")]
     readable = W @ rotation
-    peaks = readable[np.argmax(np.abs(readable), axis=0), np.arange(W.shape[1])]
-    rotation = rotation * np.where(peaks < 0.0, -1.0, 1.0)
+    rotation = rotation * np.where((readable**3).sum(axis=0) < 0.0, -1.0, 1.0)
     return W @ rotation, rotation
 
 
