@@ -65,4 +65,4 @@ def draw(
 
 
 if __name__ == "__main__":
-    print(draw(*map(Path, sys.argv[1:2])))
+    print(draw(Path(sys.argv[1]) if sys.argv[1:] else PICTURE))
