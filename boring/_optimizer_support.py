@@ -254,6 +254,7 @@ def build_result(
             "entropy": str(optimizer.entropy),
             **versions(),
         },
+        space=optimizer.space,
     )
 
 

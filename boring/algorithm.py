@@ -379,11 +379,14 @@ class BoringOptimizer(Optimizer):
             model = None
             if self.data.is_informative:
                 with single_blas_thread():
-                    model = fit_objective_model(
-                        self.space, self._sign, self.data, self.memory.get("subspace", {})
-                    )
+                    model = self._fit_surrogate()
             self._models = (n, model)
         return self._models[1]
+
+    def _fit_surrogate(self) -> ObjectiveModel:
+        return fit_objective_model(
+            self.space, self._sign, self.data, self.memory.get("subspace", {})
+        )
 
 
 def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:

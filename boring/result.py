@@ -235,6 +235,8 @@ class OptimizationResult:
         Options with their defaults resolved.
     provenance : mapping of str to str
         Optimiser, seed entropy, versions.
+    space : Box or None
+        The box that was searched.
     """
 
     x_best: FloatArray
@@ -247,6 +249,7 @@ class OptimizationResult:
     records: tuple[IterationRecord, ...]
     options: Mapping[str, object]
     provenance: Mapping[str, str]
+    space: Box | None = None
 
     def __post_init__(self) -> None:
         """Freeze arrays and mappings."""

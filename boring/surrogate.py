@@ -112,6 +112,11 @@ class ObjectiveModel:
         """Standard deviation of the noise, caller's units."""
         return float(self._raw(self._spread * np.sqrt(self.posterior.noise_variance)))
 
+    @property
+    def spread(self) -> float:
+        """What one unit of ``posterior`` is in the caller's units."""
+        return float(self._raw(np.asarray(self._spread)))
+
     def _raw(self, values: FloatArray) -> FloatArray:
         return restore(values, self._exponent)
 

@@ -10,7 +10,8 @@ from boring.algorithm import DEFAULT_EFFECTIVE_DIM, BoringOptimizer
 from boring.embedding import RandomEmbedding
 from boring.proposal import Proposal, ProposalContext
 from boring.rng import keyed_generator, single_blas_thread
-from boring.thesis import ThesisOptions, boring_step, burn_in_step
+from boring.surrogate import ObjectiveModel
+from boring.thesis import ThesisOptions, boring_step, burn_in_step, thesis_model
 from boring.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -65,6 +66,16 @@ class ThesisOptimizer(BoringOptimizer):
         rng = keyed_generator(self.entropy, "subspace", self.n_told)
         with single_blas_thread():
             return account_by_alternation(self.data, self.options.n_restarts, self.memory, rng)
+
+    def _fit_surrogate(self) -> ObjectiveModel:
+        """Fit the additive model on [W V] that the preset searches by, to plain values."""
+        memory = self.memory
+        if "W" not in memory:
+            return super()._fit_surrogate()
+        W, V = np.array(memory["W"]), np.array(memory["V"]).reshape(self.space.dim, -1)
+        model = ObjectiveModel(self.space, thesis_model(W, V), [np.array(memory["theta"])])
+        data = self.data
+        return model.fit(self.space.unscale(data.finite_X), self._sign * data.finite_y)
 
     def _propose(self, context: ProposalContext) -> Proposal:
         if len(context.data) < self.options.burn_in:

@@ -100,6 +100,9 @@ class SubspaceEstimate:
     predictor : CalibratedPredictor
         In the caller's units of y: W's GP with inflated variance if W is trusted, else
         the isotropic GP. Takes scaled inputs.
+    fold_bases : tuple of ndarray, each (D, d)
+        W as each fold of the trust check found it, from the points outside the fold; empty
+        without a check. `boring.subspace.rotation.loading_errors` makes errors of them.
     """
 
     active_basis: FloatArray
@@ -120,6 +123,7 @@ class SubspaceEstimate:
     profile: str
     axis_aligned: bool
     predictor: CalibratedPredictor
+    fold_bases: tuple[FloatArray, ...] = ()
 
     @property
     def effective_dim(self) -> int:
@@ -392,4 +396,12 @@ def _assemble(
         profile=learned.finish.profile.name,
         axis_aligned=learned.axis_aligned,
         predictor=predictor,
+        fold_bases=() if report is None else _fold_bases(report),
     )
+
+
+def _fold_bases(report: TrustReport) -> tuple[FloatArray, ...]:
+    bases = tuple(frame_of(fit.factor) for fit in report.fold_fits)
+    for basis in bases:
+        basis.flags.writeable = False
+    return bases

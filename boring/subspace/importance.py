@@ -101,17 +101,28 @@ def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance
     corners that 50 points do not reach, in any fold. Ten folds give the same coverage.
     """
     K = len(replicates)
-    std = _jackknife_error(scores, replicates)
+    std = jackknife_error(scores, replicates)
     root = np.sqrt(scores)
-    half = float(stdtrit(K - 1, 0.5 + 0.5 * CONFIDENCE)) * _jackknife_error(
-        root, np.sqrt(replicates)
-    )
+    half = students_factor(K) * jackknife_error(root, np.sqrt(replicates))
     ends = [np.maximum(root - half, 0.0) ** 2, np.minimum(root + half, 1.0) ** 2]
     return Importance(scores, std, np.stack(ends, axis=1))
 
 
-def _jackknife_error(estimate: FloatArray, replicates: FloatArray) -> FloatArray:
-    """Return the root of variance plus squared bias by the delete-a-group jackknife."""
+def students_factor(K: int) -> float:
+    """Return half the width of the interval from K refits, in units of the jackknife's error."""
+    return float(stdtrit(K - 1, 0.5 + 0.5 * CONFIDENCE))
+
+
+def jackknife_error(estimate: FloatArray, replicates: FloatArray) -> FloatArray:
+    """Return the root of variance plus squared bias by the delete-a-group jackknife.
+
+    Parameters
+    ----------
+    estimate : ndarray, any shape
+        From all points.
+    replicates : ndarray, shape (K, ...)
+        Each from all points but those of one group.
+    """
     K = len(replicates)
     mean = replicates.mean(axis=0)
     variance = (K - 1) / K * np.sum((replicates - mean) ** 2, axis=0)

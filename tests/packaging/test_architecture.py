@@ -29,6 +29,7 @@ FENCES = {
     "sklearn": {"synthetic/tasks/_data.py"},
     "networkx": {"baselines/additive/junction_tree.py"},
     "highspy": {"synthetic/tasks/mip.py"},
+    "matplotlib": {"boring/plotting/_canvas.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
 HEAVY = ("GPy", "autograd", "matplotlib", "networkx", "pymanopt", "scipy", "sklearn", "tqdm")
@@ -83,6 +84,7 @@ def test_dependencies_point_one_way_and_fences_hold(package):
         ("baselines", "def late():\n    import pymanopt"),
         ("synthetic", "from sklearn.datasets import load_digits"),
         ("synthetic", "def late():\n    import highspy"),
+        ("boring", "def late():\n    from matplotlib.figure import Figure"),
     ],
 )
 def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):

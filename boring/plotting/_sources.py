@@ -1,0 +1,164 @@
+"""What a picture is drawn from: points, values, box and subspace of whatever was passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.exceptions import InvalidInputError
+from boring.optimizer import Optimizer
+from boring.portfolio import iso_model, prior_mode
+from boring.result import OptimizationResult, best_index
+from boring.rng import single_blas_thread
+from boring.space import Box
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace_turn import factor_start, subspace_model
+from boring.surrogate import ObjectiveModel
+from boring.typing import Direction, FloatArray
+from boring.validation import as_points, as_values
+
+Source = OptimizationResult | Optimizer | SubspaceEstimate
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Evaluated points of a run or a data set.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, D), raw units
+    y : ndarray, shape (n,)
+    space : Box or None
+        None if X is in scaled units already.
+    direction : {"minimize", "maximize"} or None
+    """
+
+    X: FloatArray
+    y: FloatArray
+    space: Box | None
+    direction: Direction | None
+
+    @property
+    def dim(self) -> int:
+        """D."""
+        return int(self.X.shape[1])
+
+    @property
+    def scaled(self) -> FloatArray:
+        """X in [-1, 1]^D."""
+        return self.X if self.space is None else self.space.scale(self.X)
+
+    def finite(self) -> Points:
+        """Return the points with a finite value."""
+        good = np.isfinite(self.y)
+        return Points(self.X[good], self.y[good], self.space, self.direction)
+
+    def incumbent(self) -> FloatArray | None:
+        """Return the best point, raw units; None without a finite value or a direction."""
+        index = None if self.direction is None else best_index(self.y, self.direction)
+        return None if index is None else self.X[index]
+
+
+def points_of(
+    source: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    space: Box | ArrayLike | None = None,
+) -> Points:
+    """Return the evaluated points: those of the source, or the X and y given."""
+    box = None if space is None else Box.from_bounds(space)
+    if X is not None or y is not None:
+        if X is None or y is None:
+            raise InvalidInputError("X and y belong together; received only one of them.")
+        array = np.asarray(X, dtype=np.float64)
+        points = as_points(array, array.shape[-1] if array.ndim == 2 else -1, "X")
+        return Points(points, as_values(y, len(points), "y"), box, None)
+    if isinstance(source, Optimizer):
+        history = source.state().history
+        return Points(history.X, history.y, source.space, source.direction)
+    if isinstance(source, OptimizationResult):
+        return Points(source.X, source.y, box or source.space, source.direction)
+    raise InvalidInputError(
+        f"the points are drawn too, and a {type(source).__name__} does not hold them. "
+        "Pass an OptimizationResult, an Optimizer, or X and y."
+    )
+
+
+def subspace_of(source: Any, *, required: bool = True) -> SubspaceEstimate | None:
+    """Return the estimate of a result or optimiser, or the estimate itself.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none and it is required.
+    """
+    if isinstance(source, SubspaceEstimate):
+        return source
+    if not isinstance(source, (OptimizationResult, Optimizer)):
+        if not required:
+            return None
+        raise InvalidInputError(
+            "an OptimizationResult, an Optimizer or a SubspaceEstimate is needed; received "
+            f"{type(source).__name__}."
+        )
+    estimate = source.subspace
+    if estimate is None and required:
+        raise InvalidInputError(
+            "there is no subspace to draw: the optimiser learns none, or has too few points yet. "
+            "Evaluate more, or pass boring.estimate_active_subspace(X, y, rng=...) of the data."
+        )
+    return estimate
+
+
+def estimate_of(source: Any) -> SubspaceEstimate:
+    """Return the estimate that a picture cannot do without."""
+    estimate = subspace_of(source)
+    assert estimate is not None
+    return estimate
+
+
+def check_dim(points: Points, dim: int) -> None:
+    """Raise if points and subspace are not of one dimension, or points leave the cube."""
+    if points.dim != dim:
+        raise InvalidInputError(
+            f"X must have {dim} columns, as the subspace has rows; received {points.dim}."
+        )
+    if np.abs(points.scaled).max(initial=0.0) > 1.0 + 1e-6:
+        raise InvalidInputError(
+            "points must lie in [-1, 1] or in the box; the largest scaled coordinate is "
+            f"{np.abs(points.scaled).max():.3g}. Pass space=, the box of X."
+        )
+
+
+def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> ObjectiveModel:
+    """Return a model of the objective: the optimiser's own, or one fitted to its points.
+
+    Parameters
+    ----------
+    source : Optimizer or OptimizationResult
+    run : Points
+        Its points.
+    estimate : SubspaceEstimate or None
+        A trusted one gives the model an active term, as in `boring.surrogate`.
+    """
+    own = source.surrogate if isinstance(source, Optimizer) else None
+    if isinstance(own, ObjectiveModel):
+        return own
+    run = run.finite()
+    if run.space is None:
+        raise InvalidInputError("the result does not say what box it searched; pass the Optimizer.")
+    if len(run.y) < 2 or not np.ptp(run.y) > 0:
+        raise InvalidInputError(
+            f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
+        )
+    if estimate is not None and estimate.trusted:
+        model = subspace_model(*estimate.factor.shape)
+        starts = [factor_start(estimate.factor)]
+    else:
+        model = iso_model(run.dim)
+        starts = [prior_mode(model)]
+    with single_blas_thread():
+        return ObjectiveModel(run.space, model, starts).fit(run.X, run.y)

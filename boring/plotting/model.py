@@ -1,0 +1,343 @@
+"""Pictures of a model: its slices through the incumbent, and its components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.exceptions import InvalidInputError
+from boring.models.posterior import GaussianProcess
+from boring.optimizer import Optimizer
+from boring.result import OptimizationResult
+from boring.surrogate import ObjectiveModel
+from boring.typing import FloatArray
+from boring.validation import as_points, as_positive_int
+
+from . import _canvas as canvas
+from ._sources import model_of, points_of, subspace_of
+from ._surfaces import (
+    LINE_POINTS,
+    coordinate_label,
+    draw_curve,
+    draw_surface,
+    span_of,
+)
+
+if TYPE_CHECKING:
+    from ._canvas import Axes, Figure
+
+__all__ = ["plot_components", "plot_slices"]
+
+MOST_SLICES = 6
+MOST_COMPONENTS = 9
+SLICE_WIDTH, COMPONENT_WIDTH = 1.7, 2.3
+"""Least inches that a panel takes of a figure that is given."""
+
+PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
+"""Inches of a small multiple."""
+
+
+def plot_slices(
+    source: OptimizationResult | Optimizer | ObjectiveModel,
+    figure: Figure | None = None,
+    *,
+    center: ArrayLike | None = None,
+    top: int | None = None,
+    names: Sequence[str] | None = None,
+    ylabel: str = "value",
+    title: str | None = None,
+) -> Figure:
+    """Draw the surrogate along each parameter, all others held at the incumbent.
+
+    Parameters
+    ----------
+    source : OptimizationResult, Optimizer or ObjectiveModel
+        An optimiser brings its surrogate; where that is none in the caller's units, and for a
+        result, a model is fitted to the points: along the subspace if that is trusted.
+    figure : matplotlib.figure.Figure, optional
+    center : array_like, shape (D,), optional
+        Raw units; by default the incumbent. A model needs it.
+    top : int, optional
+        Parameters drawn, those along which the mean varies most; by default as many as are legible,
+        6 at most.
+    names : sequence of str, optional
+        Of the D parameters, with their units.
+    ylabel : str
+        Of the values, with the unit.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One panel a parameter, on one scale; the label of each is the parameter's name. The band is
+        two standard deviations of the objective without noise.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no finite value to fit to, or a center is missing.
+    """
+    model, point, value = _model_and_center(source, center)
+    space = model.space
+    labels = canvas.names_of(names, space.dim)
+    slices = [_slice(model, point, index) for index in range(space.dim)]
+    order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")
+    order = order[: _legible(figure, MOST_SLICES) if top is None else as_positive_int(top, "top")]
+    rows = -(-len(order) // min(3, len(order)))
+    if figure is None:
+        figure = canvas.new_figure(
+            max(3.6, PANEL_WIDTH * min(3, len(order))), 0.9 + PANEL_HEIGHT * rows
+        )
+    panels = canvas.grid_of(figure, len(order), _columns(figure), sharey=True)
+    theme = canvas.theme_of(panels[0])
+    for panel, index in zip(panels, order, strict=True):
+        ticks, mean, sd = slices[index]
+        panel.set_label(labels[index])
+        draw_curve(panel, ticks, mean, sd, theme, "± 2 sd")
+        panel.axvline(point[index], color=theme.muted, linestyle=":", linewidth=1.2)
+        if value is not None:
+            panel.plot(
+                point[index],
+                value,
+                "D",
+                color=theme.real,
+                markersize=5,
+                label="incumbent",
+                zorder=4,
+            )
+        panel.set_xlim(space.lower[index], space.upper[index])
+        panel.set_xlabel(labels[index], fontsize="small")
+        canvas.few_ticks(panel)
+        panel.locator_params(axis="y", nbins=5)
+        canvas.dress(panel, theme)
+    handles, texts = panels[0].get_legend_handles_labels()
+    figure.supylabel(ylabel, fontsize="medium", color=theme.ink)
+    detail = f"{len(order)} of {space.dim} parameters" if len(order) < space.dim else ""
+    canvas.headline(figure, (title or "Slices through the incumbent", detail), theme)
+    _legend_below(figure, handles, texts, theme)
+    return figure
+
+
+def _columns(figure: Figure, width: float = SLICE_WIDTH) -> int:
+    """Return how many small multiples of a width in inches stand side by side."""
+    return int(np.clip(canvas.figure_inches(figure)[0] / width, 1, 3))
+
+
+def _legible(figure: Figure | None, most: int, width: float = SLICE_WIDTH) -> int:
+    """Return how many small multiples a figure has room for; a new one grows with them."""
+    if figure is None:
+        return most
+    rows = int(max(1.0, (canvas.figure_inches(figure)[1] - 0.9) / 1.5))
+    return min(most, rows * _columns(figure, width))
+
+
+def _legend_below(figure: Any, handles: Any, texts: Any, theme: canvas.Theme) -> None:
+    legend = figure.legend(
+        handles,
+        texts,
+        loc="outside lower center",
+        ncols=len(texts),
+        fontsize="small",
+        frameon=False,
+    )
+    for text in legend.get_texts():
+        text.set_color(theme.ink)
+
+
+def _model_and_center(
+    source: Any, center: ArrayLike | None
+) -> tuple[ObjectiveModel, FloatArray, float | None]:
+    """Return the model, the point to slice through, and the value evaluated there if there is."""
+    if isinstance(source, ObjectiveModel):
+        if center is None:
+            raise InvalidInputError(
+                "a model has no incumbent; pass center, a point of shape "
+                f"({source.space.dim},) in raw units."
+            )
+        return source, _inside(source, center), None
+    run = points_of(source)
+    best = run.incumbent()
+    if best is None:
+        raise InvalidInputError("there are no finite values to fit to; evaluate some points first.")
+    model = model_of(source, run, subspace_of(source, required=False))
+    if center is not None:
+        return model, _inside(model, center), None
+    value = float(run.y[np.flatnonzero((run.X == best).all(axis=1) & np.isfinite(run.y))[0]])
+    return model, best, value
+
+
+def _inside(model: ObjectiveModel, center: ArrayLike) -> FloatArray:
+    point = as_points(center, model.space.dim, "center")
+    if len(point) != 1 or not model.space.contains(point, 1e-9).all():
+        raise InvalidInputError(f"center must be one point of the box; received {center!r}.")
+    return np.asarray(point[0])
+
+
+def _slice(
+    model: ObjectiveModel, point: FloatArray, index: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    ticks = np.linspace(model.space.lower[index], model.space.upper[index], LINE_POINTS)
+    X = np.repeat(point[None, :], LINE_POINTS, axis=0)
+    X[:, index] = ticks
+    mean, variance = model.predict(X)
+    return ticks, mean, np.sqrt(variance)
+
+
+def plot_components(
+    source: Optimizer | ObjectiveModel | GaussianProcess,
+    figure: Figure | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    most: int | None = None,
+    ylabel: str | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw the components of an additive model: the active one, and each passive one.
+
+    Parameters
+    ----------
+    source : Optimizer, ObjectiveModel or GaussianProcess
+        Such as that of ``BoringOptimizer.thesis``, whose surrogate is active plus passive terms
+        [thesis Sec. 4.1].
+    figure : matplotlib.figure.Figure, optional
+    names : sequence of str, optional
+        Of the D parameters.
+    most : int, optional
+        Components drawn, those that vary most; by default as many as are legible, 9 at most.
+    ylabel : str, optional
+        Of the components, with the unit.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One panel for each component of one or two directions, its label the component's name:
+        posterior mean with a band of two standard deviations [thesis eq. 4.4, 4.5] over one
+        direction, contours that fade over two. Marks at the foot are the data. Components of more
+        directions are named in the title, not drawn.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no model, or none of its components can be drawn.
+    """
+    if most is None:
+        most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
+    most = as_positive_int(most, "most")
+    posterior, scale = _posterior_of(source)
+    labels = [canvas.short(n) for n in canvas.names_of(names, posterior.X.shape[1])]
+    terms = _drawable(posterior)
+    left_out = [
+        t.name for t in posterior.model.kernel.terms if t.name not in {n for _, n, _ in terms}
+    ]
+    if not terms:
+        raise InvalidInputError(
+            "no component of the model has one or two directions; it has "
+            f"{', '.join(posterior.model.kernel.component_names)}. Draw plot_slices instead."
+        )
+    spread = np.ptp(posterior.components(posterior.X)[0], axis=0)
+    chosen = sorted(terms, key=lambda term: -spread[term[0]])[:most]
+    chosen.sort(key=lambda term: term[0])
+    columns = min(3, len(chosen))
+    if figure is None:
+        rows = -(-len(chosen) // columns)
+        figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
+    panels = canvas.grid_of(figure, len(chosen), _columns(figure, COMPONENT_WIDTH))
+    theme = canvas.theme_of(panels[0])
+    lines = []
+    for panel, (index, name, basis) in zip(panels, chosen, strict=True):
+        panel.set_label(name)
+        panel.set_title(name, fontsize="medium", color=theme.ink)
+        if _draw_component(panel, posterior, scale, index, basis, labels, theme):
+            lines.append(panel)
+    _same_scale(lines)
+    figure.supylabel(ylabel or "component (units of y)", fontsize="medium", color=theme.ink)
+    some = f"{len(chosen)} of {len(terms)} of one or two directions"
+    more = f"of more directions: {', '.join(left_out)}" if left_out else ""
+    detail = "; ".join(part for part in (some if len(chosen) < len(terms) else "", more) if part)
+    canvas.headline(figure, (title or "Components of the model", detail), theme)
+    return figure
+
+
+def _posterior_of(source: Any) -> tuple[GaussianProcess, float]:
+    """Return a posterior, and the factor from its values to those drawn."""
+    model = source.surrogate if isinstance(source, Optimizer) else source
+    if isinstance(model, ObjectiveModel) and hasattr(model, "posterior"):
+        return model.posterior, model.spread
+    if isinstance(model, GaussianProcess):
+        return model, 1.0
+    raise InvalidInputError(
+        "components need a fitted additive Gaussian process; received "
+        f"{type(source).__name__} with {type(model).__name__}. Tell it more points, or pass "
+        "an ObjectiveModel or a GaussianProcess."
+    )
+
+
+def _drawable(posterior: GaussianProcess) -> list[tuple[int, str, FloatArray]]:
+    """Return index, name and orthonormal directions (D, 1 or 2) of the terms that have so few."""
+    dim = posterior.X.shape[1]
+    found = []
+    for index, (term, _, parameters) in enumerate(posterior.model.kernel.split(posterior.theta)):
+        inputs = term.feature_map.inputs(np.eye(dim))
+        # Features are linear: those of the axes are the rows of the map's matrix.
+        matrix = term.feature_map.features(inputs, parameters)
+        U, singular, _ = np.linalg.svd(matrix, full_matrices=False)
+        rank = int(np.sum(singular > 1e-9 * singular[0]))
+        if rank <= 2:
+            basis = U[:, :rank]
+            peaks = basis[np.argmax(np.abs(basis), axis=0), np.arange(rank)]
+            found.append((index, term.name, basis * np.sign(peaks)))
+    return found
+
+
+def _draw_component(
+    panel: Any,
+    posterior: GaussianProcess,
+    scale: float,
+    index: int,
+    basis: FloatArray,
+    labels: Sequence[str],
+    theme: canvas.Theme,
+) -> bool:
+    """Draw one component; return whether it is a curve."""
+    Z = posterior.X @ basis
+
+    def predict(points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        means, variances = posterior.components(points @ basis.T)
+        return scale * means[:, index], scale * np.sqrt(variances[:, index])
+
+    width, height = canvas.inches(panel)
+    ranges = [span_of(column) for column in Z.T]
+    panel.set_xlabel(coordinate_label("z", basis[:, 0], labels, width), fontsize="small")
+    if len(ranges) == 1:
+        t = np.linspace(*ranges[0], LINE_POINTS)
+        draw_curve(panel, t, *predict(t[:, None]), theme, "± 2 sd")
+        canvas.dress(panel, theme)
+        panel.plot(
+            Z[:, 0],
+            np.zeros(len(Z)),
+            "|",
+            color=theme.muted,
+            markersize=6,
+            transform=panel.get_xaxis_transform(),
+        )
+        return True
+    drawn = draw_surface(panel, predict, ranges, theme)
+    panel.plot(Z[:, 0], Z[:, 1], ".", color=theme.ink, markersize=3, alpha=0.7)
+    panel.set_ylabel(coordinate_label("z'", basis[:, 1], labels, height), fontsize="small")
+    canvas.colorbar(
+        panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4], format="%.3g"
+    )
+    canvas.dress(panel, theme, grid=None)
+    return False
+
+
+def _same_scale(panels: Sequence[Axes]) -> None:
+    """Give curves one vertical range, so that sizes compare."""
+    if panels:
+        ends = np.array([panel.get_ylim() for panel in panels])
+        for panel in panels:
+            panel.set_ylim(float(ends[:, 0].min()), float(ends[:, 1].max()))

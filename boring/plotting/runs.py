@@ -1,0 +1,416 @@
+"""Pictures of a run: convergence, angles between subspaces, parallel coordinates."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boring.exceptions import InvalidInputError
+from boring.optimizer import Optimizer
+from boring.result import OptimizationResult
+from boring.space import Box
+from boring.subspace.stiefel import largest_angle, orthonormalize
+from boring.typing import FloatArray
+from boring.validation import as_positive_int, as_real
+
+from . import _canvas as canvas
+from ._sources import Points, points_of
+from .trace import SubspaceTrace
+
+if TYPE_CHECKING:
+    from ._canvas import Axes
+
+__all__ = ["draw_bands", "plot_angles", "plot_convergence", "plot_parallel_coordinates"]
+
+REGRET_FLOOR = 1e-9
+"""Smaller regrets are drawn here: the axis is logarithmic."""
+
+MOST_COORDINATES = 25
+"""With more parameters than this, parallel coordinates show those that matter most."""
+
+COORDINATE_WIDTH = 0.16
+"""Inches between two parameters."""
+
+BEST_SHARE = 0.2
+"""Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
+
+Runs = OptimizationResult | Iterable[OptimizationResult]
+
+
+def plot_convergence(
+    runs: Runs | Mapping[str, Runs],
+    ax: Axes | None = None,
+    *,
+    optimum: float | None = None,
+    n_initial: int | None = None,
+    ylabel: str | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the best value so far over the evaluations.
+
+    Parameters
+    ----------
+    runs : OptimizationResult, several of them, or a mapping of labels to one or several
+        Several results under one label are repetitions: their median is drawn, with a band between
+        the quartiles. A single run is drawn with its evaluated values.
+    ax : matplotlib.axes.Axes, optional
+    optimum : float, optional
+        Draws the gap to this value, on a logarithmic axis; gaps below 1e-9 are drawn at 1e-9.
+    n_initial : int, optional
+        Ends the shaded initial design.
+    ylabel : str, optional
+        With the unit.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInputError
+        If there is nothing to draw, directions differ, or something else than results came.
+
+    Notes
+    -----
+    A run that ended earlier than others of its label keeps its last best value.
+    """
+    groups = _groups(runs)
+    first = next(iter(groups.values()))[0]
+    sign = 1.0 if first.direction == "minimize" else -1.0
+    if any(run.direction != first.direction for group in groups.values() for run in group):
+        raise InvalidInputError("runs must all minimise or all maximise; draw them apart.")
+    target = None if optimum is None else as_real(optimum, "optimum")
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    longest = max(run.n_evaluations for group in groups.values() for run in group)
+
+    def shown(y: FloatArray) -> FloatArray:
+        return y if target is None else np.maximum(sign * (y - target), REGRET_FLOOR)
+
+    if n_initial:
+        axes.axvspan(0.5, n_initial + 0.5, color=theme.grid, alpha=0.5, lw=0, zorder=0)
+    lone = len(groups) == 1 and len(first.y) and len(next(iter(groups.values()))) == 1
+    if lone:
+        good = np.isfinite(first.y)
+        axes.plot(
+            np.arange(1, longest + 1)[good],
+            shown(first.y[good]),
+            ".",
+            color=theme.muted,
+            markersize=4,
+            alpha=0.7,
+            label="evaluated",
+        )
+        if target is None:
+            _limit_view(axes, first, theme)
+    for position, (label, group) in enumerate(groups.items()):
+        length = max(run.n_evaluations for run in group)
+        curves = [shown(run.best_so_far()) for run in group]
+        worst = np.inf if target is not None else sign * np.inf
+        table = np.array([np.pad(c, (0, length - len(c)), mode="edge") for c in curves])
+        bands = quartile_bands(np.where(np.isnan(table), worst, table))
+        draw_bands(axes, bands, theme.style(position), label, longest, (position, len(groups)))
+    if target is not None:
+        axes.set_yscale("log")
+    axes.set_xlim(0.5, longest + 0.5)
+    axes.set_xlabel("number of evaluations")
+    axes.set_ylabel(ylabel or ("best value so far" if target is None else "gap to the optimum"))
+    many = max(len(group) for group in groups.values())
+    canvas.title(axes, title, f"median and quartiles over {many} runs" if many > 1 else "")
+    if len(groups) > 1 or lone or "" not in groups:
+        canvas.legend(axes)
+    canvas.dress(axes, theme)
+    return axes  # type: ignore[no-any-return]
+
+
+def _limit_view(axes: Any, run: OptimizationResult, theme: canvas.Theme) -> None:
+    """End the axis where the best curve or most values end, and mark values that lie beyond."""
+    good = np.isfinite(run.y)
+    best = run.best_so_far()[np.argmax(good) :]
+    share = 0.75 if run.direction == "minimize" else 0.25
+    usual = float(np.quantile(run.y[good], share)) if good.any() else 0.0
+    low, high = min(best.min(), usual), max(best.max(), usual)
+    margin = 0.06 * (high - low)
+    beyond = good & ((run.y > high + margin) | (run.y < low - margin))
+    if not margin > 0.0 or not beyond.any():
+        return
+    axes.set_ylim(low - margin, high + margin)
+    falls = run.direction == "minimize"
+    axes.plot(
+        np.flatnonzero(beyond) + 1,
+        np.full(int(beyond.sum()), 0.985 if falls else 0.015),
+        "^" if falls else "v",
+        color=theme.muted,
+        markersize=4,
+        transform=axes.get_xaxis_transform(),
+        label="beyond the axis",
+    )
+
+
+def _groups(runs: Any) -> dict[str, list[OptimizationResult]]:
+    """Return the runs of each label; one group without name if there are no labels."""
+    named = runs if isinstance(runs, Mapping) else {"best so far": runs}
+    groups: dict[str, list[OptimizationResult]] = {}
+    for label, members in named.items():
+        group = [members] if isinstance(members, OptimizationResult) else list(members)
+        if not group or not all(isinstance(run, OptimizationResult) for run in group):
+            kinds = sorted({type(run).__name__ for run in group}) or ["nothing"]
+            raise InvalidInputError(
+                f"each label needs one OptimizationResult or more; {label!r} has "
+                f"{', '.join(kinds)}. Pass what minimize, maximize or result() returned."
+            )
+        if not all(run.n_evaluations for run in group):
+            raise InvalidInputError(f"a run of {label!r} has no evaluations; leave it out.")
+        groups[str(label)] = group
+    if not groups:
+        raise InvalidInputError("a convergence plot needs at least one run; received none.")
+    return groups
+
+
+def quartile_bands(table: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return lower quartile, median and upper quartile of each column, NaN where infinite."""
+    with np.errstate(invalid="ignore"):
+        bands = np.quantile(table, [0.25, 0.5, 0.75], axis=0)
+    lower, median, upper = np.where(np.isfinite(bands), bands, np.nan)
+    return lower, median, upper
+
+
+def draw_bands(
+    axes: Any,
+    bands: tuple[FloatArray, FloatArray, FloatArray],
+    style: Mapping[str, Any],
+    label: str,
+    longest: int,
+    place: tuple[int, int] = (0, 1),
+) -> None:
+    """Draw a median as steps, with a band between the quartiles.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    bands : (lower, median, upper), each of shape (n,)
+        After 1, 2, ... evaluations.
+    style : mapping
+        Colour, line style, marker.
+    label : str
+    longest : int
+        Evaluations of the longest curve of the picture.
+    place : (int, int)
+        Which curve of how many this is: their markers are set apart.
+    """
+    lower, median, upper = bands
+    evaluations = np.arange(1, len(median) + 1)
+    step = max(1, longest // 8)
+    offset = place[0] * step // max(place[1], 1)
+    axes.plot(
+        evaluations,
+        median,
+        label=label,
+        linewidth=1.8,
+        markersize=4.5,
+        drawstyle="steps-post",
+        markevery=(min(offset, len(median) - 1), step),
+        **style,
+    )
+    axes.fill_between(
+        evaluations, lower, upper, step="post", color=style["color"], alpha=0.18, linewidth=0
+    )
+
+
+def plot_angles(
+    source: OptimizationResult | Optimizer | SubspaceTrace,
+    ax: Axes | None = None,
+    *,
+    truth: ArrayLike | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw how far the subspace of a run moved, or how far it was from the truth.
+
+    Parameters
+    ----------
+    source : OptimizationResult, Optimizer or SubspaceTrace
+        What was recorded while it ran is drawn; nothing is fitted. With ``truth``, the
+        `SubspaceTrace` that was the run's callback: only it remembers every basis.
+    ax : matplotlib.axes.Axes, optional
+    truth : array_like, shape (D, d'), optional
+        True active basis, scaled units.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Largest principal angle in degrees over the evaluations.
+
+    Raises
+    ------
+    InvalidInputError
+        If nothing was recorded, or the truth does not fit.
+
+    Notes
+    -----
+    The angle to the last basis is the one that the default loop records as
+    ``info["angle to previous"]``. If the dimensions of two bases differ, it is the largest of the
+    min(d, d') angles that exist.
+    """
+    if truth is not None:
+        counts, angles = _true_angles(source, orthonormalize(truth))
+    elif isinstance(source, SubspaceTrace):
+        counts = np.array(source.counts[1:], dtype=np.float64)
+        pairs = itertools.pairwise(source.bases)
+        angles = np.degrees([largest_angle(after, before) for before, after in pairs])
+    else:
+        counts, angles = _recorded_angles(source)
+    if not len(counts):
+        raise InvalidInputError(
+            "no basis was recorded, or no second one: the optimiser learns none, or took no turn "
+            "with it yet. Use BoringOptimizer and more evaluations than its subspace_from."
+        )
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    axes.plot(
+        counts, angles, drawstyle="steps-post", linewidth=1.4, markersize=3.5, **theme.style(0)
+    )
+    axes.set_ylim(0.0, max(5.0, 1.08 * float(np.max(angles))))
+    axes.set_xlabel("number of evaluations")
+    other = "the previous basis" if truth is None else "the truth"
+    axes.set_ylabel(f"angle to {other} (degrees)")
+    canvas.title(axes, title)
+    canvas.dress(axes, theme)
+    return axes  # type: ignore[no-any-return]
+
+
+def _recorded_angles(source: Any) -> tuple[FloatArray, FloatArray]:
+    if isinstance(source, OptimizationResult):
+        infos = [(record.index, record.info) for record in source.records]
+    elif isinstance(source, Optimizer):
+        history = source.state().history
+        infos = [(t.index, history.asks[t.ask].info) for t in history.tells if t.ask is not None]
+    else:
+        raise InvalidInputError(
+            "an OptimizationResult, an Optimizer or a SubspaceTrace is needed; received "
+            f"{type(source).__name__}."
+        )
+    pairs = [(i, float(v)) for i, info in infos if (v := info.get("angle to previous")) is not None]
+    table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0] + 1.0, np.degrees(table[:, 1])
+
+
+def _true_angles(source: Any, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if not isinstance(source, SubspaceTrace):
+        raise InvalidInputError(
+            f"a {type(source).__name__} remembers no former bases. For the angle to the truth pass "
+            "callback=SubspaceTrace() to the run, and that trace to this function."
+        )
+    wrong = [basis for basis in source.bases if len(basis) != len(truth)]
+    if wrong:
+        raise InvalidInputError(f"truth must have {len(wrong[0])} rows; received {len(truth)}.")
+    angles = [largest_angle(basis, truth) for basis in source.bases]
+    return np.array(source.counts, dtype=np.float64), np.degrees(np.array(angles))
+
+
+def plot_parallel_coordinates(
+    source: OptimizationResult | Optimizer | None,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    space: Box | ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    most: int | None = None,
+    label: str = "value",
+    title: str | None = None,
+) -> Axes:
+    """Draw each evaluated point as a line across the parameters, coloured by its value.
+
+    Parameters
+    ----------
+    source : OptimizationResult or Optimizer
+        None if X and y are given.
+    X, y : array_like, shapes (n, D) and (n,), optional
+        Raw units if there is a ``space``, else scaled to [-1, 1].
+    ax : matplotlib.axes.Axes, optional
+    space : Box or array_like of shape (D, 2), optional
+    names : sequence of str, optional
+        Of the D parameters.
+    most : int, optional
+        Parameters drawn, by default as many as are legible, 25 at most. Of more, those are chosen
+        whose scatter among the best fifth of the points is smallest compared with all points
+        (without a direction, those of largest rank correlation with y).
+    label : str
+        Of the values, with the unit.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Values by rank, the better ones (larger ones, without a direction) drawn last; the best
+        point is a thick line.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are no finite values, or shapes disagree.
+    """
+    axes = canvas.axes_or_new(ax, 7.2, 4.2)
+    theme = canvas.theme_of(axes)
+    width, _ = canvas.inches(axes)
+    if most is None:
+        most = int(np.clip((width - 0.6) / COORDINATE_WIDTH, 3, MOST_COORDINATES))
+    most = as_positive_int(most, "most")
+    run = points_of(source, X, y, space).finite()
+    if not len(run.y):
+        raise InvalidInputError("there are no finite values to draw; evaluate some points first.")
+    labels = canvas.names_of(names, run.dim)
+    shown = np.arange(run.dim)
+    if run.dim > most:
+        shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
+    _draw_lines(axes, run, shown, theme, label)
+    ticks = [canvas.short(labels[index]) for index in shown]
+    upright = sum(len(tick) + 2 for tick in ticks) * 0.075 < width
+    axes.set_xticks(np.arange(len(shown)), ticks, rotation=0 if upright else 90)
+    axes.set_xlim(-0.3, len(shown) - 0.7)
+    axes.set_ylim(-1.05, 1.05)
+    axes.set_yticks([-1, 0, 1], ["lower\nbound", "middle", "upper\nbound"])
+    detail = f"{len(shown)} of {run.dim} parameters" if run.dim > most else ""
+    canvas.title(axes, title, detail)
+    canvas.dress(axes, theme, grid="x")
+    return axes  # type: ignore[no-any-return]
+
+
+def _decisiveness(run: Points) -> FloatArray:
+    """Return for each parameter how much it seems to matter, larger is more."""
+    X = run.scaled
+    if run.direction is None:
+        ranks = np.argsort(np.argsort(run.y)) - 0.5 * (len(run.y) - 1)
+        centred = np.argsort(np.argsort(X, axis=0), axis=0) - 0.5 * (len(X) - 1)
+        return np.asarray(np.abs(ranks @ centred))
+    sign = 1.0 if run.direction == "minimize" else -1.0
+    best = np.argsort(sign * run.y)[: max(2, int(np.ceil(BEST_SHARE * len(run.y))))]
+    return np.asarray(-X[best].std(axis=0) / np.maximum(X.std(axis=0), 1e-12))
+
+
+def _draw_lines(
+    axes: Any, run: Points, shown: NDArray[np.intp], theme: canvas.Theme, label: str
+) -> None:
+    low_is_best = run.direction == "minimize"
+    order = np.argsort(-run.y if low_is_best else run.y, kind="stable")
+    rows, values = run.scaled[order][:, shown], run.y[order]
+    across = np.arange(len(shown), dtype=np.float64)
+    if len(shown) == 1:
+        across, rows = np.array([-0.2, 0.2]), np.repeat(rows, 2, axis=1)
+    sorted_values = np.sort(values)
+    ranks = np.searchsorted(sorted_values, values) / max(len(values) - 1, 1)
+    lines = canvas.line_collection(across, rows, ranks, theme, low_is_best=low_is_best)
+    axes.add_collection(lines)
+    bar = canvas.colorbar(axes.figure, lines, axes, f"{label} (colour by rank)", theme, pad=0.02)
+    ticks = np.linspace(0.0, 1.0, 5)
+    bar.set_ticks(ticks, labels=[f"{v:.3g}" for v in np.quantile(sorted_values, ticks)])
+    if run.direction is not None:
+        axes.plot(across, rows[-1], color=theme.background, linewidth=4.0, zorder=4)
+        axes.plot(across, rows[-1], color=theme.palette[1], linewidth=2.2, zorder=5, label="best")
+        canvas.legend(axes, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

@@ -1,0 +1,389 @@
+"""Pictures of a subspace: loadings, singular values, evidence over d, importance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.exceptions import InvalidInputError
+from boring.optimizer import Optimizer
+from boring.result import OptimizationResult
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace.gradient_samples import ActiveSubspace
+from boring.subspace.rotation import loading_errors, readable_basis
+from boring.subspace.stiefel import is_orthonormal
+from boring.typing import FloatArray
+from boring.validation import as_positive_int
+
+from . import _canvas as canvas
+from ._sources import estimate_of
+
+if TYPE_CHECKING:
+    from ._canvas import Axes, Figure
+
+__all__ = ["plot_dimension", "plot_importance", "plot_loadings", "plot_spectrum"]
+
+ROW_HEIGHT = 0.2
+"""Inches that a bar with its name takes."""
+
+MOST_ROWS = 20
+HATCH = "////"
+
+Source = SubspaceEstimate | OptimizationResult | Optimizer
+
+
+def trust_in_words(estimate: SubspaceEstimate) -> str:
+    """Return what the picture says of the estimate's own check."""
+    if estimate.trusted:
+        return "trusted by its own check"
+    return "NOT trusted by its own check" if estimate.trust else "not checked"
+
+
+def readable(estimate: SubspaceEstimate, rotate: bool) -> FloatArray:
+    """Return the basis that pictures show: varimax and sorted, or W as it is."""
+    if not rotate:
+        return estimate.active_basis
+    return readable_basis(estimate.active_basis, estimate.lengthscales)[0]
+
+
+def _rows(dim: int, top: int | None, height: float) -> int:
+    """Return how many bars to draw: those asked for, or as many as are legible."""
+    fit = MOST_ROWS if height <= 0 else int(np.clip(height / ROW_HEIGHT, 3, MOST_ROWS))
+    return min(dim, fit if top is None else as_positive_int(top, "top"))
+
+
+def plot_importance(
+    source: Source,
+    ax: Axes | None = None,
+    *,
+    top: int | None = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the importance of the parameters, the largest first, with intervals.
+
+    Parameters
+    ----------
+    source : SubspaceEstimate, OptimizationResult or Optimizer
+    ax : matplotlib.axes.Axes, optional
+    top : int, optional
+        Bars; the others are summed up in a last one. By default as many as are legible, 20 at
+        most.
+    names : sequence of str, optional
+        Of the D parameters.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no subspace, or names do not fit.
+
+    Notes
+    -----
+    Activity scores with intervals of nominally 90 per cent (`boring.subspace.importance`); the sum
+    of the others has none, since intervals do not add up.
+    """
+    estimate = estimate_of(source)
+    dim = len(estimate.importance)
+    labels = canvas.names_of(names, dim)
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    shown = _rows(dim, top, canvas.inches(axes)[1])
+    if shown == dim - 1 and top is None:
+        shown = dim
+    order = np.argsort(-estimate.importance, kind="stable")[:shown]
+    scores, interval = estimate.importance[order], estimate.importance_interval[order]
+    positions = np.arange(shown)
+    axes.barh(positions, scores, 0.72, color=theme.real, label="importance")
+    known = np.isfinite(interval).all(axis=1)
+    if known.any():
+        whiskers = np.abs(interval[known].T - scores[known])
+        axes.errorbar(
+            scores[known],
+            positions[known],
+            xerr=whiskers,
+            fmt="none",
+            ecolor=theme.ink,
+            elinewidth=1.1,
+            capsize=2.5,
+            label="90 % interval",
+        )
+    ticks = [canvas.short(labels[index]) for index in order]
+    if shown < dim:
+        rest = float(estimate.importance.sum() - scores.sum())
+        axes.barh(
+            [shown], [rest], 0.72, color="none", edgecolor=theme.muted, hatch=HATCH, linewidth=0.8
+        )
+        ticks.append(f"other {dim - shown}")
+    axes.set_yticks(np.arange(len(ticks)), ticks)
+    axes.set_ylim(len(ticks) - 0.4, -0.6)
+    axes.set_xlim(0.0, None)
+    axes.set_xlabel("share of the mean squared slope")
+    bars = "lines: 90 %; " if known.any() else ""
+    canvas.title(axes, title or "Importance", bars + trust_in_words(estimate))
+    canvas.dress(axes, theme, grid="x")
+    axes.tick_params(axis="y", length=0)
+    return axes  # type: ignore[no-any-return]
+
+
+def plot_loadings(
+    source: Source | ArrayLike,
+    figure: Figure | None = None,
+    *,
+    errors: ArrayLike | None = None,
+    rotate: bool = True,
+    top: int | None = None,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw which combinations of parameters the active directions are.
+
+    Parameters
+    ----------
+    source : SubspaceEstimate, OptimizationResult, Optimizer, or array_like of shape (D, d)
+        An array is an active basis with orthonormal columns.
+    figure : matplotlib.figure.Figure, optional
+    errors : array_like, shape (D, d), optional
+        Half widths to draw with an array; not rotated, hence only with ``rotate=False``. An
+        estimate brings its own, a jackknife over the folds of its trust check.
+    rotate : bool, default True
+        Whether to turn the basis within its span to the form with few large entries (varimax),
+        strongest direction first, the large entries positive on the whole. The span is all that
+        data identify, so nothing is lost.
+    top : int, optional
+        Parameters drawn, those with the largest loading in any direction, grouped by the direction
+        in which it is; by default as many as are legible, 20 at most.
+    names : sequence of str, optional
+        Of the D parameters.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Axes ``z1``, ``z2``, ... (``get_label()``), side by side.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no subspace, an array is no frame, or shapes disagree.
+    """
+    W, spread, detail = _loadings(source, errors, rotate)
+    dim, columns = W.shape
+    labels = canvas.names_of(names, dim)
+    figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
+    height = canvas.figure_inches(figure)[1]
+    shown = _rows(dim, top, height - 1.3)
+    size = np.abs(W)
+    order = np.argsort(-size.max(axis=1), kind="stable")[:shown]
+    order = order[np.argsort(size[order].argmax(axis=1), kind="stable")]
+    panels = canvas.grid_of(figure, columns, columns, sharey=True, sharex=True)
+    theme = canvas.theme_of(panels[0])
+    reach = np.abs(W[order]).max()
+    for column, panel in enumerate(panels):
+        panel.set_label(f"z{column + 1}")
+        _loading_bars(panel, W[order, column], spread[order, column], theme)
+        panel.set_title(f"z{column + 1}", fontsize="medium")
+        canvas.dress(panel, theme, grid="x")
+        panel.tick_params(axis="y", length=0)
+    panels[0].set_yticks(np.arange(shown), [canvas.short(labels[i]) for i in order])
+    panels[0].set_ylim(shown - 0.4, -0.6)
+    if np.isfinite(spread[order]).all():
+        reach = max(reach, min(1.0, float((np.abs(W) + spread)[order].max())))
+    panels[0].set_xlim(-1.08 * reach, 1.08 * reach)
+    for panel in panels:
+        panel.locator_params(axis="x", nbins=4)
+    some = f"largest {shown} of {dim} parameters" if shown < dim else ""
+    figure.supxlabel("loading (scaled units)", fontsize="medium", color=theme.ink)
+    canvas.headline(figure, (title or "Active directions", some, detail), theme)
+    return figure
+
+
+def _loadings(
+    source: Any, errors: ArrayLike | None, rotate: bool
+) -> tuple[FloatArray, FloatArray, str]:
+    """Return the basis drawn, half widths of its intervals, and a line of text."""
+    if isinstance(source, (SubspaceEstimate, OptimizationResult, Optimizer)):
+        if errors is not None:
+            raise InvalidInputError("errors go with an array; an estimate brings its own.")
+        estimate = estimate_of(source)
+        W = readable(estimate, rotate)
+        spread = loading_errors(W, estimate.fold_bases)
+        bars = "lines: 90 %; " if np.isfinite(spread).any() else ""
+        return W, spread, bars + trust_in_words(estimate)
+    W = np.asarray(source, dtype=np.float64)
+    if W.ndim != 2 or 0 in W.shape or not is_orthonormal(W, 1e-8):
+        raise InvalidInputError(
+            "a basis must have shape (D, d) and orthonormal columns; received shape "
+            f"{W.shape}. Pass it through boring.subspace.stiefel.orthonormalize first."
+        )
+    if errors is None:
+        return readable_basis(W)[0] if rotate else W, np.full(W.shape, np.nan), ""
+    spread = np.asarray(errors, dtype=np.float64)
+    if spread.shape != W.shape or rotate:
+        raise InvalidInputError(
+            f"errors must have the shape of the basis, {W.shape}, and need rotate=False; "
+            f"received shape {spread.shape}, rotate={rotate}."
+        )
+    return W, spread, ""
+
+
+def _loading_bars(panel: Any, weights: FloatArray, spread: FloatArray, theme: canvas.Theme) -> None:
+    """Draw bars, the negative ones hatched: signs survive a print in grey."""
+    positions = np.arange(len(weights))
+    bars = panel.barh(positions, weights, 0.72, color=theme.real)
+    for bar, weight in zip(bars, weights, strict=True):
+        if weight < 0:
+            bar.set(facecolor=theme.model, hatch=HATCH, edgecolor=theme.background, linewidth=0)
+    known = np.isfinite(spread)
+    if known.any():
+        panel.errorbar(
+            weights[known],
+            positions[known],
+            xerr=_within(weights[known], spread[known]),
+            fmt="none",
+            ecolor=theme.ink,
+            elinewidth=1.1,
+            capsize=2.0,
+        )
+    panel.axvline(0.0, color=theme.muted, linewidth=0.8)
+
+
+def _within(weights: FloatArray, spread: FloatArray) -> FloatArray:
+    """Return the lengths of intervals to either side, cut off at -1 and 1."""
+    return np.array([np.minimum(spread, weights + 1.0), np.minimum(spread, 1.0 - weights)])
+
+
+def plot_spectrum(
+    source: Source | ActiveSubspace,
+    ax: Axes | None = None,
+    *,
+    most: int = 15,
+    title: str | None = None,
+) -> Axes:
+    """Draw the singular values of the learned metric, or eigenvalues with their bands.
+
+    Parameters
+    ----------
+    source : SubspaceEstimate, OptimizationResult, Optimizer or ActiveSubspace
+        For a `boring.subspace.gradient_samples.ActiveSubspace` the eigenvalues of the average
+        gradient outer product, with their bootstrap bands.
+    ax : matplotlib.axes.Axes, optional
+    most : int, default 15
+        Values drawn.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Filled markers are the d values of the subspace, hollow ones the others; logarithmic.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no subspace.
+
+    Notes
+    -----
+    A gap after the d-th value is what shows an active subspace (Constantine 2015, chapter 3).
+    """
+    most = as_positive_int(most, "most")
+    if isinstance(source, ActiveSubspace):
+        values, band, rank = source.eigenvalues, source.eigenvalue_band, source.effective_dim
+        ylabel, detail = "eigenvalue", "band: bootstrap"
+    else:
+        estimate = estimate_of(source)
+        values, band, rank = estimate.singular_values, None, estimate.effective_dim
+        ylabel, detail = "singular value (1 / lengthscale)", trust_in_words(estimate)
+    values = np.asarray(values)[:most]
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    floor = max(float(values.max()), 1e-300) * 1e-8
+    index = np.arange(1, len(values) + 1)
+    drawn = np.maximum(values, floor)
+    if band is not None:
+        low, high = np.maximum(band[:most].T, floor)
+        axes.fill_between(index, low, high, color=theme.real, alpha=0.2, linewidth=0, label="band")
+    axes.plot(index, drawn, "-", color=theme.muted, linewidth=1.0)
+    axes.plot(index[:rank], drawn[:rank], "o", color=theme.real, markersize=7, label=f"d = {rank}")
+    axes.plot(
+        index[rank:],
+        drawn[rank:],
+        "o",
+        markerfacecolor=theme.background,
+        markeredgecolor=theme.real,
+        markersize=6,
+    )
+    if rank < len(values):
+        axes.axvline(rank + 0.5, color=theme.muted, linewidth=1.0, linestyle=":")
+    axes.set_yscale("log")
+    axes.set_xlim(0.6, len(values) + 0.4)
+    _whole_ticks(axes)
+    axes.set_xlabel("direction")
+    axes.set_ylabel(ylabel)
+    canvas.legend(axes)
+    canvas.title(axes, title or "Spectrum", detail)
+    canvas.dress(axes, theme, grid="y")
+    return axes  # type: ignore[no-any-return]
+
+
+def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None = None) -> Axes:
+    """Draw the BIC over the number of active directions.
+
+    Parameters
+    ----------
+    source : SubspaceEstimate, OptimizationResult or Optimizer
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Nats above the best candidate, one curve for subspaces of any orientation and one for those
+        on coordinate axes; the chosen d is marked.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no subspace, or it holds no table.
+    """
+    estimate = estimate_of(source)
+    table = estimate.dimension_table
+    if not table:
+        raise InvalidInputError(
+            "the estimate holds no BIC table; estimate it with effective_dim=None."
+        )
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    best = min(row.bic for row in table)
+    for position, (aligned, label) in enumerate(((False, "rotated"), (True, "on axes"))):
+        rows = sorted((r.effective_dim, r.bic - best) for r in table if r.axis_aligned is aligned)
+        if rows:
+            d, bic = np.array(rows).T
+            axes.plot(d, bic, linewidth=1.6, markersize=6, label=label, **theme.style(position))
+    axes.axvline(
+        estimate.effective_dim,
+        color=theme.muted,
+        linestyle=":",
+        linewidth=1.2,
+        label=f"d = {estimate.effective_dim}",
+    )
+    axes.margins(x=0.08)
+    _whole_ticks(axes)
+    axes.set_ylim(bottom=min(-0.04 * axes.get_ylim()[1], -0.5))
+    axes.set_xlabel("number of active directions d")
+    axes.set_ylabel("BIC above the lowest (nats)")
+    canvas.legend(axes)
+    canvas.title(axes, title or "Evidence for each dimension", trust_in_words(estimate))
+    canvas.dress(axes, theme)
+    return axes  # type: ignore[no-any-return]
+
+
+def _whole_ticks(axes: Any) -> None:
+    axes.locator_params(axis="x", integer=True, nbins=8, min_n_ticks=1)

@@ -1,0 +1,268 @@
+"""Convergence, angles, parallel coordinates, summary and subspace: drawn is what was given."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from boring import plotting
+from boring.exceptions import InvalidInputError
+from boring.plotting import SubspaceTrace
+from boring.space import Box
+from boring.subspace.gradient_samples import active_subspace
+from boring.subspace.rotation import loading_errors, readable_basis
+
+DIMS = [1, 5, 25, 100]
+
+
+def texts(axes):
+    return [tick.get_text() for tick in axes.get_yticklabels()]
+
+
+def test_convergence_draws_median_and_quartiles_of_the_runs(make) -> None:
+    runs = [make.run(5, seed=seed) for seed in range(5)]
+    axes = plotting.plot_convergence({"ours": runs, "other": runs[0]}, ylabel="loss (m)")
+    table = np.array([run.best_so_far() for run in runs])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), np.median(table, axis=0))
+    np.testing.assert_array_equal(axes.lines[1].get_ydata(), runs[0].best_so_far())
+    corners = axes.collections[0].get_paths()[0].vertices[:, 1]
+    quartiles = np.quantile(table, [0.25, 0.75], axis=0)
+    assert (corners.min(), corners.max()) == pytest.approx((quartiles.min(), quartiles.max()))
+    assert axes.get_ylabel() == "loss (m)"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["ours", "other"]
+    assert "5 runs" in axes.get_title(loc="left")
+
+
+def test_gap_to_the_optimum_is_logarithmic_and_floored(make) -> None:
+    y = np.r_[4.0, np.nan, 2.0, np.full(27, 1.0)]
+    axes = plotting.plot_convergence({"a": [make.run(2, y=y)] * 2}, optimum=1.0)
+    assert axes.get_yscale() == "log"
+    np.testing.assert_allclose(axes.lines[0].get_ydata()[:4], [3.0, 3.0, 1.0, 1e-9])
+    up = make.run(2, y=y, direction="maximize")
+    axes = plotting.plot_convergence([up, up], optimum=6.0)
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), 2.0)
+
+
+def test_a_single_run_shows_its_values_and_marks_those_beyond_the_axis(make) -> None:
+    y = np.r_[3.0, 1000.0, np.linspace(2.0, 1.0, 28)]
+    axes = plotting.plot_convergence(make.run(3, y=y))
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), y)
+    assert axes.get_ylim()[1] < 10.0
+    beyond = next(line for line in axes.lines if line.get_label() == "beyond the axis")
+    assert list(beyond.get_xdata()) == [2]
+
+
+def test_a_shorter_run_keeps_its_last_best_value(make) -> None:
+    short, long = make.run(2, n=25, seed=1), make.run(2, n=30, seed=2)
+    drawn = plotting.plot_convergence([short, long]).lines[0].get_ydata()
+    assert drawn[-1] == pytest.approx(0.5 * (short.best_so_far()[-1] + long.best_so_far()[-1]))
+
+
+def test_convergence_refuses_what_it_cannot_draw(make) -> None:
+    with pytest.raises(InvalidInputError, match="at least one run"):
+        plotting.plot_convergence({})
+    with pytest.raises(InvalidInputError, match="float"):
+        plotting.plot_convergence([1.0])
+    with pytest.raises(InvalidInputError, match="draw them apart"):
+        plotting.plot_convergence([make.run(2), make.run(2, direction="maximize")])
+
+
+def test_recorded_angles_are_drawn_in_degrees(make) -> None:
+    line = plotting.plot_angles(make.run(3)).lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(21, 31))
+    np.testing.assert_allclose(line.get_ydata(), np.degrees(0.01 * np.arange(20, 30)))
+    with pytest.raises(InvalidInputError, match="no former bases"):
+        plotting.plot_angles(make.run(3), truth=np.eye(3)[:, :1])
+    with pytest.raises(InvalidInputError, match="no basis was recorded"):
+        plotting.plot_angles(SubspaceTrace())
+    with pytest.raises(InvalidInputError, match="is needed"):
+        plotting.plot_angles("run")
+
+
+def test_a_trace_keeps_new_bases_and_gives_their_angles() -> None:
+    trace = SubspaceTrace()
+    for n, angle in ((4, 0.0), (5, 0.0), (7, 0.2), (9, 0.5)):
+        W = [[np.cos(angle)], [np.sin(angle)], [0.0]]
+        optimizer = SimpleNamespace(memory={"W": W}, space=Box([0] * 3, [1] * 3), n_told=n)
+        trace(optimizer, None)
+    assert trace.counts == [4, 7, 9]
+    axes = plotting.plot_angles(trace, truth=np.eye(3)[:, :1])
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [4, 7, 9])
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), np.degrees([0, 0.2, 0.5]), atol=1e-6)
+    steps = plotting.plot_angles(trace).lines[0]
+    np.testing.assert_allclose(steps.get_ydata(), np.degrees([0.2, 0.3]))
+    with pytest.raises(InvalidInputError, match="3 rows"):
+        plotting.plot_angles(trace, truth=np.eye(4)[:, :1])
+
+
+@pytest.mark.parametrize("dim", DIMS)
+def test_parallel_coordinates_draw_every_point(make, dim) -> None:
+    run = make.run(dim)
+    axes = plotting.plot_parallel_coordinates(run)
+    names = [tick.get_text() for tick in axes.get_xticklabels()]
+    shown = [int(name.removeprefix("x")) for name in names]
+    assert len(shown) == min(dim, 25)
+    assert 0 in shown, "the one parameter that matters"
+    scaled = run.space.scale(run.X)[np.argsort(-run.y, kind="stable")][:, shown]
+    lines = axes.collections[0]
+    drawn = np.array([segment[:, 1] for segment in lines.get_segments()])
+    np.testing.assert_allclose(drawn[:, : len(shown)], scaled)
+    assert np.all(np.diff(lines.get_array()) <= 0)
+    best = next(line for line in axes.lines if line.get_label() == "best")
+    np.testing.assert_allclose(best.get_ydata()[: len(shown)], scaled[-1])
+
+
+def test_parallel_coordinates_of_data_without_a_direction(make) -> None:
+    _, X, y = make.estimate(30, 1)
+    axes = plotting.plot_parallel_coordinates(None, X, y, most=4)
+    assert len(axes.get_xticklabels()) == 4
+    assert axes.get_legend() is None
+    with pytest.raises(InvalidInputError, match="no finite values"):
+        plotting.plot_parallel_coordinates(None, X, np.full(len(X), np.nan))
+
+
+def test_summary_of_one_coordinate_has_points_a_mean_and_a_band_that_covers(make) -> None:
+    estimate, X, y = make.estimate(5, 1, n=60)
+    noisy = y + 0.2 * np.random.default_rng(0).standard_normal(60)
+    axes = plotting.plot_sufficient_summary(estimate, X, noisy, ylabel="y (m)")
+    points = np.asarray(axes.collections[-1].get_offsets())
+    W, _ = readable_basis(estimate.active_basis, estimate.lengthscales)
+    np.testing.assert_allclose(points[:, 0], (X @ W)[:, 0])
+    np.testing.assert_array_equal(points[:, 1], noisy)
+    t, mean = axes.lines[0].get_data()
+    assert np.sqrt(np.mean((np.interp(points[:, 0], t, mean) - y) ** 2)) < 0.15
+    band = axes.collections[0].get_paths()[0]
+    assert np.mean([band.contains_point(point) for point in points]) >= 0.9
+    assert axes.get_xlabel().startswith("z1 = ")
+    assert axes.get_ylabel() == "y (m)"
+
+
+def test_summary_of_two_coordinates_has_all_finite_points_coloured_by_value(make) -> None:
+    estimate, X, y = make.estimate(6, 2, n=50)
+    y = np.where(np.arange(50) == 3, np.nan, y)
+    names = [f"knob{i} (mm)" for i in range(6)]
+    axes = plotting.plot_sufficient_summary(estimate, X, y, names=names)
+    drawn = next(c for c in axes.collections if c.get_label() == "evaluated")
+    good = np.isfinite(y)
+    W, _ = readable_basis(estimate.active_basis, estimate.lengthscales)
+    np.testing.assert_allclose(drawn.get_offsets(), (X @ W)[good])
+    np.testing.assert_array_equal(drawn.get_array(), y[good])
+    assert "knob" in axes.get_xlabel()
+    assert "(mm)" not in axes.get_xlabel()
+    one = plotting.plot_sufficient_summary(estimate, X, y, coordinates=1, rotate=False)
+    z = np.asarray(one.collections[-1].get_offsets())[:, 0]
+    np.testing.assert_allclose(z, (X @ estimate.active_basis)[good, 0])
+    assert "1 of 2" in one.get_title(loc="left")
+
+
+@pytest.mark.parametrize("dim", [1, 100])
+def test_summary_of_a_result_scales_by_its_box(make, dim) -> None:
+    estimate, _, _ = make.estimate(dim, 1, n=20)
+    run = make.run(dim, subspace=estimate)
+    z = np.asarray(plotting.plot_sufficient_summary(run).collections[-1].get_offsets())[:, 0]
+    W, _ = readable_basis(estimate.active_basis, estimate.lengthscales)
+    np.testing.assert_allclose(z, (run.space.scale(run.X) @ W)[:, 0])
+
+
+def test_summary_refuses_missing_and_unfitting_data(make) -> None:
+    estimate, X, y = make.estimate(5, 2)
+    for arguments, options, message in (
+        ((estimate,), {}, "does not hold them"),
+        ((estimate, X), {}, "belong together"),
+        ((estimate, X[:, :4], y), {}, "5 columns"),
+        ((estimate, 9.0 * X, y), {}, "space="),
+        ((estimate, X, y), {"coordinates": 3}, "coordinates"),
+        ((estimate, X, np.ones(len(X))), {}, "that differ"),
+        ((make.run(5),), {}, "no subspace"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            plotting.plot_sufficient_summary(*arguments, **options)
+
+
+@pytest.mark.parametrize("dim", DIMS)
+def test_importance_is_sorted_and_the_rest_is_summed(make, dim) -> None:
+    estimate, _, _ = make.estimate(dim, 1, n=20)
+    axes = plotting.plot_importance(estimate)
+    widths = np.array([bar.get_width() for bar in axes.patches])
+    order = np.argsort(-estimate.importance, kind="stable")
+    shown = len(widths) if len(widths) == dim else len(widths) - 1
+    assert shown <= 20
+    np.testing.assert_allclose(widths[:shown], estimate.importance[order[:shown]])
+    assert widths.sum() == pytest.approx(1.0)
+    assert texts(axes)[0] == f"x{order[0]}"
+    assert len(widths) == dim or texts(axes)[-1] == f"other {dim - shown}"
+    whiskers = [segment[:, 0] for segment in axes.collections[0].get_segments()]
+    np.testing.assert_allclose(whiskers, estimate.importance_interval[order[:shown]])
+
+
+def test_importance_without_intervals_and_with_a_given_number(make) -> None:
+    nothing = np.full((25, 2), np.nan)
+    estimate, _, _ = make.estimate(25, 1, n=20)
+    bare = dataclasses.replace(estimate, importance_interval=nothing, trust={}, trusted=False)
+    axes = plotting.plot_importance(bare, top=3)
+    assert len(axes.patches) == 4
+    assert not axes.collections
+    assert "not checked" in axes.get_title(loc="left")
+    with pytest.raises(InvalidInputError, match="top"):
+        plotting.plot_importance(bare, top=0)
+    with pytest.raises(InvalidInputError, match="25 parameters"):
+        plotting.plot_importance(bare, names=["a"])
+    with pytest.raises(InvalidInputError, match="is needed"):
+        plotting.plot_importance("estimate")
+
+
+@pytest.mark.parametrize(("dim", "rank"), [(1, 1), (5, 2), (25, 3), (100, 2)])
+def test_loadings_are_the_readable_basis_with_the_jackknifes_errors(make, dim, rank) -> None:
+    estimate, _, _ = make.estimate(dim, rank, n=20)
+    figure = plotting.plot_loadings(estimate)
+    assert [axes.get_label() for axes in figure.axes] == [f"z{i + 1}" for i in range(rank)]
+    W, _ = readable_basis(estimate.active_basis, estimate.lengthscales)
+    errors = loading_errors(W, estimate.fold_bases)
+    shown = [int(text.removeprefix("x")) for text in texts(figure.axes[0])]
+    ends = np.clip([W - errors, W + errors], -1.0, 1.0)[:, shown]
+    for column, axes in enumerate(figure.axes):
+        widths = [bar.get_width() for bar in axes.patches]
+        np.testing.assert_allclose(widths, W[shown, column], atol=1e-12)
+        drawn = [segment[:, 0] for segment in axes.collections[0].get_segments()]
+        np.testing.assert_allclose(drawn, ends[:, :, column].T, atol=1e-12)
+
+
+def test_loadings_tell_groups_of_parameters_apart(make) -> None:
+    for axes in plotting.plot_loadings(make.estimate(6, 2, n=20)[0]).axes:
+        assert sum(abs(bar.get_width()) > 1e-6 for bar in axes.patches) == 3
+
+
+def test_loadings_of_an_array_and_what_is_refused(make) -> None:
+    W = make.truth(5, 2)
+    figure = plotting.plot_loadings(W, errors=np.full((5, 2), 0.1), rotate=False)
+    assert len(figure.axes) == 2
+    with pytest.raises(InvalidInputError, match="orthonormal"):
+        plotting.plot_loadings(2.0 * W)
+    with pytest.raises(InvalidInputError, match="rotate=False"):
+        plotting.plot_loadings(W, errors=np.ones((5, 2)))
+    with pytest.raises(InvalidInputError, match="brings its own"):
+        plotting.plot_loadings(make.estimate(5, 2)[0], errors=np.ones((5, 2)))
+
+
+def test_spectrum_of_an_estimate_and_of_gradients(make) -> None:
+    estimate, _, _ = make.estimate(25, 2, n=20)
+    axes = plotting.plot_spectrum(estimate, most=10)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), estimate.singular_values[:10])
+    assert len(axes.lines[1].get_ydata()) == 2
+    rng = np.random.default_rng(0)
+    gradients = rng.standard_normal((40, 6)) * [5, 3, 0.1, 0.1, 0.1, 0.1]
+    sample = active_subspace(gradients, rng=rng, n_bootstrap=20)
+    axes = plotting.plot_spectrum(sample)
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), sample.eigenvalues)
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx(sample.eigenvalue_band.max())
+
+
+def test_bic_is_drawn_above_the_lowest(make) -> None:
+    estimate, _, _ = make.estimate(5, 2, n=20)
+    axes = plotting.plot_dimension(estimate)
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), [10.0, 0.0, 10.0, 20.0])
+    np.testing.assert_allclose(axes.lines[1].get_ydata(), [13.0, 3.0, 13.0, 23.0])
+    with pytest.raises(InvalidInputError, match="effective_dim=None"):
+        plotting.plot_dimension(dataclasses.replace(estimate, dimension_table=()))
