@@ -18,7 +18,7 @@ __all__ = ["CELLS", "STUDY"]
 FUNCTIONS = (("parabola", 2), ("camelback", 5), ("sinexp", 5), ("rosenbrock", 10))
 """The four functions of section 5.3.2, with their D."""
 
-POINTS = (15, 25, 50, 100)
+POINTS = (15, 25, 50, 100, 200)
 """The thesis has 100."""
 
 CELLS = {

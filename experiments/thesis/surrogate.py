@@ -74,8 +74,8 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
             first["Z"],
             first["real"],
             first["mean"],
-            title=f"{cell}, seed {first['seed']}: GP on Z = X W, W learned ({method}) from "
-            f"{N_TRAINING} random points ({first['angle']:.1f}° from the truth)",
+            title=f"{cell}, seed {first['seed']}: W by {method} from {N_TRAINING} points, "
+            f"{first['angle']:.1f}° off",
         )
         written.append(save(figure, folder / f"surrogate-{cell}-{method}.png"))
     return written
