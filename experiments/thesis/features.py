@@ -137,7 +137,7 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
     axes.axhline(0.5, color="black", linewidth=0.8, linestyle="--", label="chance")
     axes.set_xticks(np.arange(len(groups)), list(groups))
     axes.set(ylim=(0.4, 1.0), ylabel="share of pairs, real above copy")
-    axes.legend(fontsize="small", ncols=2, loc="upper right")
+    figure.legend(fontsize="small", ncols=4, loc="outside lower center")
     seeds = len({r["seed"] for group in groups.values() for r in group})
     axes.set_title(f"Real columns against shuffled copies: {seeds} seeds", fontsize="medium")
     return [save(figure, folder / "features.png")]

@@ -30,7 +30,7 @@ CELLS = {
 }
 
 LEARNER_NAMES = {"full-rank": "default", "tripathy": "Tripathy, 30 restarts"}
-FLOOR_DEGREES = 0.01
+FLOOR_DEGREES = 0.001
 """Smaller angles are drawn here: the axis is logarithmic."""
 
 
@@ -95,7 +95,7 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
     panels[0].legend(fontsize="small")
     seeds = len({r["seed"] for r in good})
     figure.suptitle(
-        f"Learned against true subspace: median and quartiles over {seeds} seeds; "
+        f"Learned against true subspace: median and quartiles over up to {seeds} seeds; "
         f"grey line {recovery.HIT_DEGREES:g}°",
         fontsize="medium",
     )

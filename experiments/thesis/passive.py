@@ -158,7 +158,7 @@ STUDY = Study(
     title="Equation 4.1: terms on the passive directions",
     about=(
         "Matern-3/2 on the learned W, d given, with 0, 1 or all one-dimensional passive terms "
-        "along random directions (Algorithm 4), or along the function's own, which no learner knows; "
+        "along random directions (Algorithm 4), or along the function's own, which none knows; "
         f"errors at {N_TEST} unseen points in units of the standard deviation, log density in nats "
         "a point, y standardised; median and quartiles."
     ),
