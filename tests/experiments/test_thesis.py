@@ -306,4 +306,4 @@ def test_the_page_has_every_baseline_and_its_commands_are_understood():
     commands = re.findall(r"python -m experiments (thesis[^`\n]*)", PAGE)
     assert commands
     for command in commands:
-        build_parser().parse_args(shlex.split(command))
+        build_parser().parse_args(shlex.split(command, comments=True))
