@@ -14,6 +14,7 @@ from .arena_command import add_arena, run_arena_command
 from .arguments import add_runs, method_names, positive, seeds_of
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .peers import PEERS
+from .thesis.command import add_thesis, run_thesis_command
 
 __all__ = ["main"]
 
@@ -34,9 +35,10 @@ examples:
   python -m experiments run camelback-2-in-5 --methods 'boring,boring[subspace_every=0]'
   python -m experiments arena --experiments thesis --seeds 5 --jobs 2 --time-limit 60
   python -m experiments arena --report-only
+  python -m experiments thesis --quick
 """
 
-COMMANDS = ("run", "report", "arena", "list", "demo", "bench")
+COMMANDS = ("run", "report", "arena", "thesis", "list", "demo", "bench")
 
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
@@ -90,6 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="method that the others are paired with (default %(default)s)",
     )
     add_arena(commands)
+    add_thesis(commands)
     commands.add_parser("list", help="list the experiments and the methods")
     demo = commands.add_parser(
         "demo",
@@ -214,6 +217,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             _report(arguments)
         elif arguments.command == "arena":
             run_arena_command(arguments)
+        elif arguments.command == "thesis":
+            run_thesis_command(arguments)
         elif arguments.command == "list":
             _list()
         elif arguments.command == "demo":

@@ -58,7 +58,7 @@ def demo_experiment() -> Experiment:
 
 
 def surrogate_data(
-    experiment: Experiment, seed: int
+    experiment: Experiment, seed: int, method: str = "full-rank"
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Learn W and a GP on Z = X W from uniform points, and predict at unseen ones.
 
@@ -68,6 +68,8 @@ def surrogate_data(
         Its problem is to be minimised and has a true basis.
     seed : int
         Of the problem instance and of the points.
+    method : {"full-rank", "tripathy"}
+        That learns W; see `boring.estimate_active_subspace`.
 
     Returns
     -------
@@ -97,7 +99,9 @@ def surrogate_data(
     warped = np.log1p((y - lowest) / gap)
     with single_blas_thread():
         W = np.asarray(
-            estimate_active_subspace(scaled, warped, problem.effective_dim, rng=rng).active_basis
+            estimate_active_subspace(
+                scaled, warped, problem.effective_dim, rng=rng, method=method
+            ).active_basis
         )
         posterior, center, spread = _gp_on_projection(scaled, warped, W)
         unseen = problem.space.sample(4 * N_UNSEEN, rng)
