@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from boring.exceptions import InvalidInputError
 from boring.validation import as_positive_int, as_real, suggest
 
-__all__ = ["check_choice", "check_optional_int", "check_positive"]
+__all__ = ["check_choice", "check_fits", "check_optional_int", "check_positive"]
 
 
 def check_choice(value: object, name: str, allowed: Sequence[str]) -> None:
@@ -16,6 +16,15 @@ def check_choice(value: object, name: str, allowed: Sequence[str]) -> None:
         raise InvalidInputError(
             f"{name} must be one of {', '.join(allowed)}; received {value!r}. "
             f"{suggest(str(value), allowed)}"
+        )
+
+
+def check_fits(effective_dim: int, dim: int) -> None:
+    """Raise InvalidInputError if a subspace has more dimensions than the space."""
+    if effective_dim > dim:
+        raise InvalidInputError(
+            f"effective_dim must not exceed the dimension of the space; received "
+            f"{effective_dim} in {dim} dimensions. Lower effective_dim."
         )
 
 

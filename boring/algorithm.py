@@ -175,22 +175,15 @@ class BoringOptimizer(Optimizer):
         memory = context.memory
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
         number = len(context.data) + len(context.pending)
-        kind = kind_of_turn(
-            number,
-            context.data.finite_X,
-            y,
-            memory.get("local"),
-            spread,
-            fitted_noise(memory.get("portfolio")),
-        )
+        X, local = context.data.finite_X, memory.get("local", {})
+        noise_variance = fitted_noise(memory.get("portfolio"))
+        kind = kind_of_turn(number, X, y, local, spread, noise_variance)
         kept: dict[str, Any] = dict(memory)
-        if kind == "local" and is_awaited(memory.get("local", {}), context.pending):
+        if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
         if kind == "local":
             effort = self._effort("local", context)
-            step = local_step(
-                context.data.finite_X, y, memory.get("local", {}), context.rng, effort
-            )
+            step = local_step(X, y, local, context.rng, effort)
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, kept, context, y, effort)

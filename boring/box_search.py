@@ -8,14 +8,12 @@ from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.effort import FULL, Effort
-from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.models.posterior import GaussianProcess, best_in_noise, with_fantasies
 from boring.portfolio import Portfolio
 from boring.proposal import ProposalContext
 from boring.result import InfoValue
 from boring.typing import FloatArray
 
-# Noise variance (standardised) from which the incumbent is the best posterior mean.
-NOISY = 1e-3
 # Polishing proposes points this close together (Euclidean, scaled units), but no closer.
 REPEATED = 1e-10
 
@@ -23,14 +21,11 @@ REPEATED = 1e-10
 def improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisition:
     """Return the log-EI of a posterior over its incumbent.
 
-    The incumbent is the best value, or where the model sees noise the best posterior mean
-    at a visited point, since the best of many noisy values is too good to be true. A point
-    that is out for evaluation counts with its posterior mean: what it is expected to reach
-    is no improvement any more.
+    For the incumbent see `boring.models.posterior.best_in_noise`. A point that is out for
+    evaluation counts with its posterior mean: what it is expected to reach is no improvement
+    any more.
     """
-    incumbent = float(posterior.y.max())
-    if posterior.noise_variance > NOISY:
-        incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
+    incumbent = best_in_noise(posterior)
     posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
     if len(context.pending):
         incumbent = max(incumbent, float(posterior.y[-len(context.pending) :].max()))
@@ -40,7 +35,7 @@ def improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisi
 def search_box(
     acquisition: Acquisition,
     incumbent: FloatArray,
-    basis: FloatArray,
+    basis: FloatArray | None,
     context: ProposalContext,
     effort: Effort = FULL,
 ) -> MaximizerResult:
@@ -50,7 +45,7 @@ def search_box(
     ----------
     acquisition : Acquisition
     incumbent : ndarray, shape (D,), scaled units
-    basis : ndarray, shape (D, d)
+    basis : ndarray, shape (D, d), or None
         Directions along which starts are spread.
     context : ProposalContext
     effort : Effort, optional

@@ -35,7 +35,7 @@ from boring.kernels import (
     KernelTerm,
 )
 from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess
+from boring.models.posterior import GaussianProcess, best_in_noise
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
@@ -56,9 +56,6 @@ NOISE_BOUNDS = (1e-12, 1.0)
 METRIC_FLOOR = 1e-3
 ISOTROPIC_ITERATIONS = 50
 METRIC_ITERATIONS = 40
-# Noise variance (of the neighbourhood's spread) from which the incumbent is the best posterior
-# mean.
-NOISY = 1e-3
 # The trust region: share of the expected gain that makes a step good, and what follows.
 GOOD_SHARE = 0.25
 GROW = 1.5
@@ -290,10 +287,7 @@ def _best_in_box(
     rng: np.random.Generator,
 ) -> tuple[FloatArray, float]:
     """Maximise log-EI over a small box from several starts; return the point and its value."""
-    incumbent = float(posterior.y.max())
-    if posterior.noise_variance > NOISY:
-        incumbent = min(incumbent, float(posterior.predict(posterior.X)[0].max()))
-    acquisition = LogExpectedImprovement(posterior, incumbent)
+    acquisition = LogExpectedImprovement(posterior, best_in_noise(posterior))
 
     def objective(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = acquisition.value_and_gradient(u[None, :])

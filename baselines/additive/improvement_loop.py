@@ -12,8 +12,8 @@ import numpy as np
 from boring.acquisition import (
     LogExpectedImprovement,
     LogImprovementMixture,
-    maximize_acquisition,
 )
+from boring.box_search import search_box
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
@@ -64,13 +64,7 @@ class ImprovementOptimizer(Optimizer):
             )
             for posterior in fitted.posteriors
         ]
-        found = maximize_acquisition(
-            LogImprovementMixture(members, fitted.weights),
-            self.space.dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            basis=fitted.basis,
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
+        mixture = LogImprovementMixture(members, fitted.weights)
+        found = search_box(mixture, X[int(np.argmax(y))], fitted.basis, context)
         info = {**fitted.info, "acquisition": found.value, "replaced": found.replaced}
         return Proposal(found.x, fitted.memory, info)

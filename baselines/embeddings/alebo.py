@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int
 from baselines.embeddings.embedded_search import (
-    ACQUISITIONS,
     FIT_ITERATIONS,
     INITIAL_DESIGNS,
     NOISE_PRIOR,
@@ -189,10 +189,8 @@ class AleboOptimizer(EmbeddedOptimizer):
     options_type: ClassVar[type] = AleboOptions
     default_effective_dim: ClassVar[int] = DEFAULT_EFFECTIVE_DIM
 
-    def __init__(self, space: Any, **arguments: Any) -> None:
-        super().__init__(space, **arguments)
-        self._check_effective_dim()
-        self._features = tuple(
+    def _draw_features(self) -> tuple[SearchFeatures, ...]:
+        return tuple(
             PolytopeFeatures(
                 hypersphere_projection(
                     self.space.dim, self.effective_dim, keyed_generator(self.entropy, "alebo", run)
@@ -200,11 +198,6 @@ class AleboOptimizer(EmbeddedOptimizer):
             )
             for run in range(self.options.n_embeddings)
         )
-
-    @property
-    def features(self) -> tuple[SearchFeatures, ...]:
-        """What each run searches."""
-        return self._features
 
     def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
         assert isinstance(features, PolytopeFeatures)

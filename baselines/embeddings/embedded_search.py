@@ -13,29 +13,27 @@ because their values belong elsewhere.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from baselines._acquisition import acquisition_of
+from baselines._options import check_fits
 from baselines.embeddings.features import EmbeddedPosterior, SearchFeatures
 from boring.acquisition import (
-    Acquisition,
-    GpUcbBeta,
-    LogExpectedImprovement,
-    UpperConfidenceBound,
     maximize_acquisition,
 )
-from boring.exceptions import InvalidInputError
+from boring.kernels import MATERN52, AdditiveKernel, FeatureMap, KernelTerm
+from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
-from boring.models.priors import Gaussian
+from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.typing import FloatArray
 from boring.warping import standardize
 
-__all__ = ["ACQUISITIONS", "INITIAL_DESIGNS", "EmbeddedOptimizer"]
+__all__ = ["INITIAL_DESIGNS", "EmbeddedOptimizer", "two_start_fit"]
 
-#: Values of the options of the same names.
-ACQUISITIONS = ("log-ei", "ucb")
+#: Values of the option ``initial``.
 INITIAL_DESIGNS = ("embedded", "sobol")
 #: A run owns the points that its embedding reproduces this well (scaled units).
 OWN_TOLERANCE = 1e-6
@@ -46,6 +44,8 @@ VARIANCE_PRIOR = Gaussian(0.0, 1.5)
 NOISE_PRIOR = Gaussian(-7.0, 2.0)
 #: Iterations of one fit.
 FIT_ITERATIONS = 40
+#: Lengthscale of the second start of a fit, relative to the first (the prior's mode).
+SHORT_START = 0.3
 
 
 class EmbeddedOptimizer(Optimizer):
@@ -61,12 +61,14 @@ class EmbeddedOptimizer(Optimizer):
 
     default_effective_dim: ClassVar[int]
 
-    def _check_effective_dim(self) -> None:
-        if self.effective_dim > self.space.dim:
-            raise InvalidInputError(
-                f"effective_dim must not exceed the dimension of the space; received "
-                f"{self.effective_dim} in {self.space.dim} dimensions. Lower effective_dim."
-            )
+    def __init__(self, space: Any, **arguments: Any) -> None:
+        super().__init__(space, **arguments)
+        check_fits(self.effective_dim, self.space.dim)
+        self._features = self._draw_features()
+
+    @abstractmethod
+    def _draw_features(self) -> tuple[SearchFeatures, ...]:
+        """Return the embedding of each run, drawn from the optimiser's entropy."""
 
     @property
     def effective_dim(self) -> int:
@@ -75,9 +77,9 @@ class EmbeddedOptimizer(Optimizer):
         return min(self.default_effective_dim, self.space.dim) if given is None else given
 
     @property
-    @abstractmethod
     def features(self) -> tuple[SearchFeatures, ...]:
         """What each run searches."""
+        return self._features
 
     @property
     def shares_features(self) -> bool:
@@ -120,7 +122,13 @@ class EmbeddedOptimizer(Optimizer):
         )
         preimages = features.down(np.vstack([X, pending, failed]))[0]
         found = maximize_acquisition(
-            self._acquisition(EmbeddedPosterior(features, posterior), float(y.max()), len(rows)),
+            acquisition_of(
+                self.options.acquisition,
+                EmbeddedPosterior(features, posterior),
+                float(y.max()),
+                self.effective_dim,
+                len(rows),
+            ),
             features.search_dim,
             incumbent=np.clip(preimages[int(np.argmax(y))], -1.0, 1.0),
             rng=context.rng,
@@ -140,9 +148,27 @@ class EmbeddedOptimizer(Optimizer):
             usable = close if close.any() else usable
         return np.flatnonzero(usable)
 
-    def _acquisition(
-        self, posterior: EmbeddedPosterior, incumbent: float, n_run: int
-    ) -> Acquisition:
-        if self.options.acquisition == "ucb":
-            return UpperConfidenceBound(posterior, GpUcbBeta(self.effective_dim)(n_run))
-        return LogExpectedImprovement(posterior, incumbent)
+
+def two_start_fit(
+    feature_map: FeatureMap, prior_dim: int, F: FloatArray, y: FloatArray
+) -> GaussianProcess:
+    """Return the posterior over features at the best of two MAP fits.
+
+    Parameters
+    ----------
+    feature_map : FeatureMap
+        Its parameters are log lengthscales.
+    prior_dim : int
+        Dimension by which the prior of the lengthscales is scaled.
+    F : ndarray, shape (n, f)
+    y : ndarray, shape (n,), standardised
+    """
+    prior = dimension_scaled(prior_dim)
+    term = KernelTerm(MATERN52, feature_map, "embedded", VARIANCE_PRIOR, prior)
+    model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
+    start = np.full(model.n_parameters, prior.mean)
+    start[0], start[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
+    short = start.copy()
+    short[1:-1] += np.log(SHORT_START)
+    fit = model.fit_best(F, y, [start, short], max_iterations=FIT_ITERATIONS)
+    return model.condition(fit.theta, F, y)

@@ -20,25 +20,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import perm
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int
 from baselines.embeddings.embedded_search import (
-    ACQUISITIONS,
-    FIT_ITERATIONS,
     INITIAL_DESIGNS,
-    NOISE_PRIOR,
-    VARIANCE_PRIOR,
     EmbeddedOptimizer,
+    two_start_fit,
 )
 from baselines.embeddings.features import SearchFeatures
-from boring.kernels import MATERN52, AdditiveKernel, Ard, KernelTerm
-from boring.models.gp import GaussianProcessModel
+from boring.kernels import Ard
 from boring.models.posterior import GaussianProcess
-from boring.models.priors import dimension_scaled
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
@@ -47,8 +43,6 @@ __all__ = ["HashingFeatures", "HesboOptimizer", "HesboOptions", "containment_pro
 
 #: Letham et al. (2020) take d = 4 for a function of two variables, as the better setting.
 DEFAULT_EFFECTIVE_DIM = 4
-#: Lengthscale of the second start of the fit, relative to the first (the prior's mode).
-SHORT_START = 0.3
 
 
 def containment_probability(effective_dim: int, n_active: int) -> float:
@@ -180,29 +174,14 @@ class HesboOptimizer(EmbeddedOptimizer):
     options_type: ClassVar[type] = HesboOptions
     default_effective_dim: ClassVar[int] = DEFAULT_EFFECTIVE_DIM
 
-    def __init__(self, space: Any, **arguments: Any) -> None:
-        super().__init__(space, **arguments)
-        self._check_effective_dim()
-        self._features = tuple(
+    def _draw_features(self) -> tuple[SearchFeatures, ...]:
+        return tuple(
             HashingFeatures.draw(
                 self.space.dim, self.effective_dim, keyed_generator(self.entropy, "hesbo", run)
             )
             for run in range(self.options.n_embeddings)
         )
 
-    @property
-    def features(self) -> tuple[SearchFeatures, ...]:
-        """What each run searches."""
-        return self._features
-
     def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-        F, d = features.of_points(X), self.effective_dim
-        prior = dimension_scaled(d)
-        term = KernelTerm(MATERN52, Ard(d), "embedded", VARIANCE_PRIOR, prior)
-        model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
-        start = np.full(model.n_parameters, prior.mean)
-        start[0], start[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
-        short = start.copy()
-        short[1:-1] += np.log(SHORT_START)
-        fit = model.fit_best(F, y, [start, short], max_iterations=FIT_ITERATIONS)
-        return model.condition(fit.theta, F, y)
+        d = self.effective_dim
+        return two_start_fit(Ard(d), d, features.of_points(X), y)

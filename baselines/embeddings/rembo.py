@@ -27,25 +27,19 @@ boxes in 99.3 %.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
+from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int, check_positive
 from baselines.embeddings.embedded_search import (
-    ACQUISITIONS,
-    FIT_ITERATIONS,
     INITIAL_DESIGNS,
-    NOISE_PRIOR,
-    VARIANCE_PRIOR,
     EmbeddedOptimizer,
+    two_start_fit,
 )
 from baselines.embeddings.features import SearchFeatures, get_features
 from boring.embedding import RandomEmbedding
-from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
-from boring.models.gp import GaussianProcessModel
+from boring.kernels import Isotropic
 from boring.models.posterior import GaussianProcess
-from boring.models.priors import dimension_scaled
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
@@ -56,8 +50,6 @@ __all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings", "isotropic_fit"]
 #: of two variables in 25 dimensions.
 DEFAULT_EFFECTIVE_DIM = 2
 DEFAULT_N_EMBEDDINGS = 4
-#: Lengthscale of the second start of the fit, relative to the first (the prior's mode).
-SHORT_START = 0.3
 
 
 @dataclass(frozen=True)
@@ -140,13 +132,11 @@ class RemboOptimizer(EmbeddedOptimizer):
 
     default_effective_dim: ClassVar[int] = DEFAULT_EFFECTIVE_DIM
 
-    def __init__(self, space: Any, **arguments: Any) -> None:
-        super().__init__(space, **arguments)
-        self._check_effective_dim()
+    def _draw_features(self) -> tuple[SearchFeatures, ...]:
         self._embeddings = draw_embeddings(
             self.entropy, self.space.dim, self.effective_dim, self.options.n_embeddings
         )
-        self._features = tuple(
+        return tuple(
             get_features(self.options.kernel, embedding, self.half_width)
             for embedding in self._embeddings
         )
@@ -163,11 +153,6 @@ class RemboOptimizer(EmbeddedOptimizer):
         return self._embeddings
 
     @property
-    def features(self) -> tuple[SearchFeatures, ...]:
-        """What each run searches."""
-        return self._features
-
-    @property
     def shares_features(self) -> bool:
         """Whether foreign points may have the features of quite other points."""
         return bool(self.options.kernel == "y")
@@ -180,7 +165,7 @@ class RemboOptimizer(EmbeddedOptimizer):
 
 
 def isotropic_fit(features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-    """Return the posterior with one lengthscale over features at the best of two MAP fits.
+    """Return the posterior with one lengthscale over features; see `two_start_fit`.
 
     Parameters
     ----------
@@ -188,11 +173,4 @@ def isotropic_fit(features: SearchFeatures, X: FloatArray, y: FloatArray) -> Gau
     X : ndarray, shape (n, D), scaled units
     y : ndarray, shape (n,), standardised
     """
-    F = features.of_points(X)
-    prior = dimension_scaled(features.prior_dim)
-    term = KernelTerm(MATERN52, Isotropic(), "embedded", VARIANCE_PRIOR, prior)
-    model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
-    start = np.array([VARIANCE_PRIOR.mean, prior.mean, NOISE_PRIOR.mean])
-    short = start + np.array([0.0, np.log(SHORT_START), 0.0])
-    fit = model.fit_best(F, y, [start, short], max_iterations=FIT_ITERATIONS)
-    return model.condition(fit.theta, F, y)
+    return two_start_fit(Isotropic(), features.prior_dim, features.of_points(X), y)

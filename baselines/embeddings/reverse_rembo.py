@@ -28,8 +28,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int
-from baselines.embeddings.embedded_search import ACQUISITIONS, INITIAL_DESIGNS, EmbeddedOptimizer
+from baselines.embeddings.embedded_search import (
+    INITIAL_DESIGNS,
+    EmbeddedOptimizer,
+)
 from baselines.embeddings.features import SearchFeatures
 from baselines.embeddings.rembo import DEFAULT_EFFECTIVE_DIM, DEFAULT_N_EMBEDDINGS, isotropic_fit
 from boring.embedding import RandomEmbedding, back_project
@@ -237,10 +241,8 @@ class ReverseRemboOptimizer(EmbeddedOptimizer):
     options_type: ClassVar[type] = ReverseRemboOptions
     default_effective_dim: ClassVar[int] = DEFAULT_EFFECTIVE_DIM
 
-    def __init__(self, space: Any, **arguments: Any) -> None:
-        super().__init__(space, **arguments)
-        self._check_effective_dim()
-        self._features = tuple(
+    def _draw_features(self) -> tuple[SearchFeatures, ...]:
+        return tuple(
             ZonotopeFeatures(
                 equal_row_embedding(
                     self.space.dim,
@@ -250,11 +252,6 @@ class ReverseRemboOptimizer(EmbeddedOptimizer):
             )
             for run in range(self.options.n_embeddings)
         )
-
-    @property
-    def features(self) -> tuple[SearchFeatures, ...]:
-        """What each run searches."""
-        return self._features
 
     def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
         return isotropic_fit(features, X, y)

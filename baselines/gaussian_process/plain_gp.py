@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.acquisition import LogExpectedImprovement, maximize_acquisition
+from boring.acquisition import LogExpectedImprovement
+from boring.box_search import search_box
 from boring.kernels import AdditiveKernel, Ard, KernelTerm, get_profile
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
@@ -140,12 +141,7 @@ class PlainGPOptimizer(Optimizer):
             "noise_variance": posterior.noise_variance,
         }
         posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
-        found = maximize_acquisition(
-            LogExpectedImprovement(posterior, float(y.max())),
-            self.space.dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
+        acquisition = LogExpectedImprovement(posterior, float(y.max()))
+        found = search_box(acquisition, X[int(np.argmax(y))], None, context)
         info |= {"acquisition": found.value, "replaced": found.replaced}
         return Proposal(found.x, {"theta": theta.tolist(), "cold_at": fitted_at}, info)

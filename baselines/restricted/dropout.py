@@ -22,12 +22,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines._acquisition import ACQUISITIONS, acquisition_of
 from baselines._options import check_choice, check_optional_int
 from boring.acquisition import (
-    Acquisition,
-    GpUcbBeta,
-    LogExpectedImprovement,
-    UpperConfidenceBound,
     maximize_acquisition,
 )
 from boring.exceptions import InvalidInputError
@@ -77,7 +74,7 @@ class DropoutOptions:
         """Check every option that does not depend on the space."""
         check_optional_int(self.n_kept, "n_kept")
         check_choice(self.fill, "fill", ("mix", "copy", "random"))
-        check_choice(self.acquisition, "acquisition", ("log-ei", "ucb"))
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
         if not 0.0 <= as_real(self.random_share, "random_share") <= 1.0:
             raise InvalidInputError(
                 f"random_share must be a probability; received {self.random_share!r}. "
@@ -164,7 +161,9 @@ class DropoutOptimizer(Optimizer):
         )
         mean = posterior.predict(X[:, kept])[0]
         found = maximize_acquisition(
-            self._acquisition(posterior, float(mean.max()), len(X)),
+            acquisition_of(
+                self.options.acquisition, posterior, float(mean.max()), self.n_kept, len(X)
+            ),
             self.n_kept,
             incumbent=X[int(np.argmax(mean)), kept] if is_random else best[kept],
             rng=rng,
@@ -173,11 +172,6 @@ class DropoutOptimizer(Optimizer):
         x[kept] = found.x
         info |= {"acquisition": found.value, "replaced": found.replaced}
         return Proposal(x, {}, info)
-
-    def _acquisition(self, posterior: GaussianProcess, incumbent: float, n: int) -> Acquisition:
-        if self.options.acquisition == "ucb":
-            return UpperConfidenceBound(posterior, GpUcbBeta(self.n_kept)(n))
-        return LogExpectedImprovement(posterior, incumbent)
 
 
 def _fit(Z: FloatArray, y: FloatArray) -> GaussianProcess:

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int, check_positive
 from baselines.gaussian_process.plain_gp import fit_plain, plain_model
 from boring.acquisition import (
@@ -90,7 +91,7 @@ class LineBOOptions:
     def __post_init__(self) -> None:
         """Check the options."""
         check_choice(self.directions, "directions", ("random", "coordinate", "descent"))
-        check_choice(self.acquisition, "acquisition", ("log-ei", "ucb"))
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
         as_positive_int(self.line_points, "line_points")
         as_positive_int(self.least_line_points, "least_line_points")
         check_positive(self.line_accuracy, "line_accuracy")

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.acquisition import LogExpectedImprovement, maximize_acquisition
-from boring.exceptions import InvalidInputError
+from baselines._options import check_fits
+from boring.acquisition import LogExpectedImprovement
+from boring.box_search import search_box
 from boring.models.marginal import MarginalGP
 from boring.models.posterior import with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -87,11 +88,7 @@ class ActiveEmbeddingOptimizer(Optimizer):
 
     def __init__(self, space: Any, **arguments: Any) -> None:
         super().__init__(space, **arguments)
-        if self.effective_dim > self.space.dim:
-            raise InvalidInputError(
-                f"effective_dim must not exceed the dimension of the space; received "
-                f"{self.effective_dim} in {self.space.dim} dimensions. Lower effective_dim."
-            )
+        check_fits(self.effective_dim, self.space.dim)
 
     @property
     def effective_dim(self) -> int:
@@ -127,14 +124,9 @@ class ActiveEmbeddingOptimizer(Optimizer):
             x, information = most_informative(marginal, context.rng)
             info |= {"phase": "learning", "acquisition": information}
         else:
-            found = maximize_acquisition(
-                LogExpectedImprovement(marginal, float(y.max())),
-                self.space.dim,
-                incumbent=X[int(np.argmax(y))],
-                rng=context.rng,
-                basis=basis_of(marginal.factor),
-                avoid=np.vstack([context.data.X, context.pending]),
-            )
+            acquisition = LogExpectedImprovement(marginal, float(y.max()))
+            basis = basis_of(marginal.factor)
+            found = search_box(acquisition, X[int(np.argmax(y))], basis, context)
             x = found.x
             info |= {"phase": "search", "acquisition": found.value}
         remembered = {"theta": theta.tolist(), "fresh_at": len(X) if fresh else fresh_at}

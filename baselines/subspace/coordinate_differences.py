@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from baselines.subspace.choice import Choice
+from baselines._acquisition import Choice
 from baselines.subspace.two_phase import (
     SamplingDesign,
     TwoPhaseOptimizer,

@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from baselines.subspace.choice import Choice
+from baselines._acquisition import Choice
 from baselines.subspace.two_phase import (
     SamplingDesign,
     TwoPhaseOptimizer,

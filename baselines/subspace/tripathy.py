@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines.subspace.choice import Choice, acquisition_of, check_choice
-from boring.acquisition import maximize_acquisition
-from boring.exceptions import InvalidInputError
+from baselines._acquisition import ACQUISITIONS, Choice, acquisition_of
+from baselines._options import check_choice, check_fits
+from boring.box_search import search_box
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32
 from boring.models.posterior import with_fantasies
@@ -69,7 +69,7 @@ class TripathyOptimizerOptions:
             as_positive_int(self.effective_dim, "effective_dim")
         for name in ("max_effective_dim", "refit_every", "n_restarts"):
             as_positive_int(getattr(self, name), name)
-        check_choice(self.acquisition)
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
 
 
 class TripathyOptimizer(Optimizer):
@@ -96,12 +96,8 @@ class TripathyOptimizer(Optimizer):
 
     def __init__(self, space: Any, **arguments: Any) -> None:
         super().__init__(space, **arguments)
-        given = self.options.effective_dim
-        if given is not None and given > self.space.dim:
-            raise InvalidInputError(
-                f"effective_dim must not exceed the dimension of the space; received {given} in "
-                f"{self.space.dim} dimensions. Lower effective_dim."
-            )
+        if self.options.effective_dim is not None:
+            check_fits(self.options.effective_dim, self.space.dim)
 
     @property
     def active_basis(self) -> FloatArray | None:
@@ -110,7 +106,7 @@ class TripathyOptimizer(Optimizer):
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)
-        n, dim = X.shape
+        n = len(X)
         memory, theta = context.memory, None
         if "W" in memory and n - int(memory["learned_at"]) < self.options.refit_every:
             W, learned_at = np.array(memory["W"]), int(memory["learned_at"])
@@ -124,14 +120,8 @@ class TripathyOptimizer(Optimizer):
         posterior = with_fantasies(
             model.condition(fit.theta, X, y), context.pending, context.data.failing_X
         )
-        found = maximize_acquisition(
-            acquisition_of(self.options.acquisition, posterior, float(y.max()), d, n),
-            dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            basis=W,
-            avoid=np.vstack([context.data.X, context.pending]),
-        )
+        acquisition = acquisition_of(self.options.acquisition, posterior, float(y.max()), d, n)
+        found = search_box(acquisition, X[int(np.argmax(y))], W, context)
         info: dict[str, InfoValue] = {
             "acquisition": found.value,
             "effective_dim": d,

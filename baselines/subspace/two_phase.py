@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial import KDTree
 
-from baselines.subspace.choice import acquisition_of, check_choice
+from baselines._acquisition import ACQUISITIONS, acquisition_of
+from baselines._options import check_choice, check_fits, check_optional_int
 from boring._warn import warn
-from boring.acquisition import maximize_acquisition
+from boring.box_search import search_box
 from boring.data import Observations
 from boring.exceptions import InvalidInputError, SubspaceWarning
 from boring.initial_design import uniform_design
@@ -35,7 +36,6 @@ from boring.portfolio import prior_mode, single_model
 from boring.result import InfoValue
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
 from boring.warping import moderate, standardize
 
 DEFAULT_EFFECTIVE_DIM = 2
@@ -232,16 +232,10 @@ class TwoPhaseOptimizer(Optimizer):
             model.condition(fit.theta, X, y), context.pending, context.data.failing_X
         )
         round_number = max(1, len(context.data) + len(context.pending) - self.n_sampling + 1)
-        found = maximize_acquisition(
-            acquisition_of(
-                self.options.acquisition, posterior, float(y.max()), k or dim, round_number
-            ),
-            dim,
-            incumbent=X[int(np.argmax(y))],
-            rng=context.rng,
-            basis=W if k else None,
-            avoid=np.vstack([context.data.X, context.pending]),
+        acquisition = acquisition_of(
+            self.options.acquisition, posterior, float(y.max()), k or dim, round_number
         )
+        found = search_box(acquisition, X[int(np.argmax(y))], W if k else None, context)
         info: dict[str, InfoValue] = {
             "phase": "search",
             "acquisition": found.value,
@@ -297,24 +291,19 @@ def draw_centers(
     return np.clip(points, margin - 1.0, 1.0 - margin)
 
 
-def check_options(effective_dim: object, n_centers: object, centers: str, acquisition: str) -> None:
+def check_options(
+    effective_dim: int | None, n_centers: int | None, centers: str, acquisition: str
+) -> None:
     """Check the options that the subclasses share, as far as they do not depend on the space."""
-    if effective_dim is not None:
-        as_positive_int(effective_dim, "effective_dim")
-    if n_centers is not None:
-        as_positive_int(n_centers, "n_centers")
-    check_choice(acquisition)
-    if centers not in ("cube", "sphere"):
-        raise InvalidInputError(f"centers must be cube or sphere; received {centers!r}.")
+    check_optional_int(effective_dim, "effective_dim")
+    check_optional_int(n_centers, "n_centers")
+    check_choice(acquisition, "acquisition", ACQUISITIONS)
+    check_choice(centers, "centers", ("cube", "sphere"))
 
 
 def check_rank(effective_dim: int, dim: int, n_centers: int) -> None:
     """Raise unless d directions fit into the space and can be shown by that many gradients."""
-    if effective_dim > dim:
-        raise InvalidInputError(
-            f"effective_dim must not exceed the dimension of the space; received {effective_dim} "
-            f"in {dim} dimensions. Lower effective_dim."
-        )
+    check_fits(effective_dim, dim)
     if effective_dim > n_centers:
         raise InvalidInputError(
             f"n_centers must be at least effective_dim: {n_centers} gradients span at most that "

@@ -17,6 +17,9 @@ from boring.typing import FloatArray
 if TYPE_CHECKING:
     from boring.models.gp import GaussianProcessModel
 
+# Noise variance (standardised values) from which the best value is no incumbent any more.
+NOISY = 1e-3
+
 
 def log_normal_density(residual: FloatArray, variance: FloatArray) -> FloatArray:
     """Return log N(residual; 0, variance), elementwise."""
@@ -241,6 +244,17 @@ class GaussianProcess:
         """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
         mean, variance = self.predict(X)
         return log_normal_density(y - mean, variance + self.noise_variance)
+
+
+def best_in_noise(posterior: GaussianProcess) -> float:
+    """Return the incumbent's value: the best value, or in noise the best mean at a visited point.
+
+    The best of many noisy values is too good to be true.
+    """
+    best = float(posterior.y.max())
+    if posterior.noise_variance > NOISY:
+        best = min(best, float(posterior.predict(posterior.X)[0].max()))
+    return best
 
 
 def with_fantasies(
