@@ -25,6 +25,14 @@ TASKS = ["scikit-learn>=1.3"]
 GRAPHS = ["networkx>=3.2"]
 # The solver whose tuning is a test problem; synthetic/tasks/mip.py loads it.
 MIP = ["highspy>=1.16"]
+# Typed parameters (boring/parameters), studies with a locked journal (boring/study), data frames.
+STUDY = ["ConfigSpace>=1.2", "filelock>=3.13", "pandas>=2.1"]
+# BoringSampler; boring/integrations/optuna_sampler.py loads it.
+OPTUNA = ["optuna>=4.0"]
+# BoringSearchCV; boring/integrations/search_cv.py loads it.
+SEARCH_CV = ["scikit-learn>=1.3"]
+# Evaluation on more than one machine; boring/study loads nothing of it.
+DASK = ["distributed>=2024.1"]
 # Independent references of the tests.
 REFERENCES = ["autograd>=1.6", *TASKS]
 
@@ -34,6 +42,9 @@ DEV = [
     *REFERENCES,
     *GRAPHS,
     *MIP,
+    *STUDY,
+    *OPTUNA,
+    *DASK,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -65,6 +76,10 @@ setup(
         "tasks": TASKS,
         "graphs": GRAPHS,
         "mip": MIP,
+        "study": STUDY,
+        "optuna": [*STUDY, *OPTUNA],
+        "sklearn": [*STUDY, *SEARCH_CV],
+        "dask": [*STUDY, *DASK],
         # Optimisers of others, to compare with.
         "peers": [
             *GPY,
