@@ -208,6 +208,15 @@ def goes_on(X: FloatArray, y: FloatArray, memory: Mapping[str, Any] | None) -> b
     return is_good(last_gain(X, y, memory), memory)
 
 
+def failures_in_a_row(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> int:
+    """Return how many of the last local steps, told ones, brought nothing one after another."""
+    gain = last_gain(X, y, memory) if memory else None
+    before = int(memory["failures"]) if memory else 0
+    if gain is None:
+        return before
+    return 0 if gain > 0 else before + 1
+
+
 def is_awaited(memory: Mapping[str, Any] | None, pending: FloatArray) -> bool:
     """Tell whether the last local proposal is still out for evaluation.
 
@@ -251,6 +260,7 @@ def local_step(
         "best": float(y[best]),
         "n": len(y),
         "steps": int(memory.get("steps", 0)) + 1,
+        "failures": failures_in_a_row(X, y, memory),
         "streak": int(memory["streak"]) + 1 if goes_on(X, y, memory) else 0,
     }
     if not spread > NEGLIGIBLE * size:

@@ -106,6 +106,7 @@ PARTS: tuple[Variant, ...] = (
         {_MEMBERS: ("iso",)},
     ),
     part("no streaks", constants={"boring.schedule.LONGEST_STREAK": 0}),
+    part("no stepping back", constants={"boring.schedule.FAILURES_IN_A_ROW": 10**9}),
     part("settled at any step", constants={"boring.schedule.STEPS_PER_DIMENSION": 0.0}),
     part("noise unheeded", constants={"boring.schedule.NOISY": float("inf")}),
     part("polishing for ever", constants={"boring.schedule.POLISHED": DEEP}),

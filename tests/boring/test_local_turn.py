@@ -9,6 +9,7 @@ from boring.local_turn import (
     GROW,
     LEAST_RADIUS,
     SHRINK,
+    failures_in_a_row,
     fit_local,
     goes_on,
     local_step,
@@ -100,6 +101,15 @@ def test_steps_and_streaks_are_counted() -> None:
         assert goes_on(X, y, memory)
     X, y = np.vstack([X, rng.uniform(-1, 1, 3)]), np.append(y, -9.0)
     assert not goes_on(X, y, memory), "another value came after it"
+
+
+def test_failures_in_a_row_are_counted_until_a_gain() -> None:
+    X = np.array([[0.0], [0.5], [1.0]])
+    memory = {"n": 2, "proposed": [1.0], "best": 0.0, "failures": 2}
+    assert failures_in_a_row(X, np.array([0.0, -1.0, -1.0]), memory) == 3
+    assert failures_in_a_row(X, np.array([0.0, -1.0, 1.0]), memory) == 0
+    assert failures_in_a_row(X[:2], np.array([0.0, -1.0]), memory) == 2, "not told yet"
+    assert failures_in_a_row(X, np.zeros(3), {}) == 0
 
 
 def test_the_region_starts_anew_where_another_turn_has_led_away() -> None:

@@ -9,6 +9,7 @@ import pytest
 from boring.local_turn import patience
 from boring.schedule import (
     DEEP_RADIUS,
+    FAILURES_IN_A_ROW,
     LONGEST_STREAK,
     NOISY,
     SETTLED_RADIUS,
@@ -31,6 +32,7 @@ def _memory(**changes: Any) -> dict[str, Any]:
         "proposed": [0.1, -0.2],
         "steps": 20,
         "streak": 0,
+        "failures": 0,
     }
     return memory | changes
 
@@ -64,6 +66,12 @@ def test_a_good_local_step_goes_on_at_once_but_not_for_ever() -> None:
     assert _shares(_memory(**good)) == {"local": 40}
     assert _shares(_memory(**good, streak=LONGEST_STREAK))["portfolio"] == 20
     assert _shares(_memory(**good, gain=3.0))["portfolio"] == 20
+
+
+def test_a_failing_local_model_steps_back_until_it_has_settled() -> None:
+    assert _shares(_memory(failures=FAILURES_IN_A_ROW - 1))["local"] == 20
+    assert _shares(_memory(failures=FAILURES_IN_A_ROW)) == {"portfolio": 30, "local": 10}
+    assert _shares(_memory(failures=FAILURES_IN_A_ROW, radius=0.005))["fresh start"] == 10
 
 
 def test_in_noise_fresh_starts_keep_to_a_quarter() -> None:
