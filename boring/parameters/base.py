@@ -38,7 +38,8 @@ class Parameter(ABC):
 
     def __post_init__(self) -> None:
         """Check what all kinds share."""
-        if not isinstance(self.name, str) or not self.name.strip() or "`" in self.name:
+        name: Any = self.name
+        if not isinstance(name, str) or not self.name.strip() or "`" in self.name:
             raise InvalidInputError(
                 "The name of a parameter must be a text that is not empty and has no backtick; "
                 f"received {self.name!r}. Name it as your reports shall."
@@ -100,7 +101,7 @@ class Parameter(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the readable form without the name; defaults are left out."""
         spec: dict[str, Any] = {"type": self.kind}
-        for item in fields(self):
+        for item in sorted(fields(self), key=lambda item: item.name in ("unit", "when")):
             value = getattr(self, item.name)
             if item.name != "name" and (item.default is MISSING or value != item.default):
                 spec[item.name] = list(value) if isinstance(value, tuple) else value

@@ -104,13 +104,13 @@ class Categorical(Parameter):
 
     def _index(self, U: FloatArray) -> IntArray:
         if self.n_columns == 1:
-            return (U[:, 0] > 0.0).astype(np.int64)
-        return np.argmax(U, axis=1).astype(np.int64)
+            return np.asarray(U[:, 0] > 0.0, dtype=np.int64)
+        return np.asarray(np.argmax(U, axis=1), dtype=np.int64)
 
     def _place(self, index: IntArray) -> FloatArray:
         if self.n_columns == 1:
-            return (2.0 * index - 1.0)[:, None]
-        return np.where(np.arange(self.n_columns) == index[:, None], MARK, -MARK)
+            return np.asarray(2.0 * index - 1.0)[:, None]
+        return np.asarray(np.where(np.arange(self.n_columns) == index[:, None], MARK, -MARK))
 
 
 @dataclass(frozen=True)

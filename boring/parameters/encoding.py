@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boring.domain import Lattice
+from boring.domain import Constraint, Domain, Lattice
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
 from boring.parameters.expressions import INACTIVE, Expression, parse
 from boring.typing import BoolArray, FloatArray
 
-__all__ = ["Encoding"]
+__all__ = ["Encoding", "EncodedDomain"]
 
 
 class Encoding(Lattice):
@@ -94,21 +94,39 @@ class Encoding(Lattice):
         return self.activity(self.columns(U, self.deciders()), len(U))
 
     def snap(self, U: FloatArray) -> FloatArray:
-        """Return the nearest points that stand for a configuration, shape (n, D).
+        """Return the nearest points of the lattice, shape (n, D).
 
-        Values in between go to the nearest one, reals to their resolution, columns of inactive
-        parameters to zero.
+        Discrete values go to the nearest one and columns of inactive parameters to zero; those of
+        active reals stay as they are.
         """
+        return self._snapped(U, [p for p in self.parameters if not self._is_continuous(p)])
+
+    def round(self, U: FloatArray) -> FloatArray:
+        """Return the same with reals at their resolution: ``encode(decode(U))``."""
+        return self._snapped(U, list(self.parameters))
+
+    def _snapped(self, U: FloatArray, names: Sequence[str]) -> FloatArray:
         points = np.array(U, dtype=np.float64)
-        for name, parameter in self.parameters.items():
+        for name in names:
+            part, parameter = self.slices[name], self.parameters[name]
             if parameter.n_columns:
-                part = self.slices[name]
                 points[:, part] = parameter.snap(points[:, part])
         if self.conditional:
             active = self.active(points)
             for name in self.conditional:
                 points[~active[name], self.slices[name]] = 0.0
         return points
+
+    @property
+    def discrete(self) -> BoolArray:
+        """Mask of the columns that are not those of continuous reals, shape (D,)."""
+        mask = np.ones(self.dim, dtype=np.bool_)
+        for name in self.parameters:
+            mask[self.slices[name]] = not self._is_continuous(name)
+        return mask
+
+    def _is_continuous(self, name: str) -> bool:
+        return self.parameters[name].n_values is None
 
     def neighbours(self, u: FloatArray) -> FloatArray:
         """Return the lattice points one step away from the snapped ``u``, shape (k, D).
@@ -149,3 +167,18 @@ class Encoding(Lattice):
                 if there:
                     configuration[name] = value
         return found
+
+
+class EncodedDomain(Domain):
+    """The domain of a space: knows which columns are continuous, conditional ones included."""
+
+    def __init__(self, encoding: Encoding, constraints: Sequence[Constraint]) -> None:
+        lattice = None if encoding.is_continuous else encoding
+        super().__init__(encoding.dim, lattice=lattice, constraints=constraints)
+        self._is_discrete = encoding.discrete
+        self._is_discrete.flags.writeable = False
+
+    @property
+    def discrete(self) -> BoolArray:
+        """Mask of the columns that hold discrete values, shape (D,)."""
+        return self._is_discrete

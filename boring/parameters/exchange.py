@@ -81,11 +81,11 @@ def from_hyperparameter(hyperparameter: Any, when: str | None = None) -> Paramet
     if kind in ("Constant", "UnParametrizedHyperparameter"):
         return Fixed(name, hyperparameter.value, **shared)
     if kind.endswith(("FloatHyperparameter", "IntegerHyperparameter")):
-        number, taken = (float, Real) if "Float" in kind else (int, Integer)
-        low, high = number(hyperparameter.lower), number(hyperparameter.upper)
+        low, high = hyperparameter.lower, hyperparameter.upper
         is_log = bool(getattr(hyperparameter, "log", False))
-        made: Parameter = taken(name, low, high, log=is_log, **shared)  # type: ignore[operator]
-        return made
+        if "Integer" in kind:
+            return Integer(name, int(low), int(high), log=is_log, **shared)
+        return Real(name, float(low), float(high), log=is_log, **shared)
     raise InvalidInputError(
         f"Parameter {name!r}: {kind} is not known here. Use one of ConfigSpace's own "
         "hyperparameters."

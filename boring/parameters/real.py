@@ -15,7 +15,7 @@ from boring.typing import FloatArray
 
 __all__ = ["Real"]
 
-LOG_DIGITS = 10  # significant decimal digits of a logarithmic value
+LOG_DIGITS = (10, 14)  # least and most significant decimal digits of a logarithmic value
 LINEAR_DIGITS = 12  # decimal digits of a linear value, counted from the width of the range
 MIN_CELLS = 1000  # least number of distinguishable values of a continuous range
 NEAR = 0.51  # of the spacing: what is as near as this to an end is the end
@@ -26,7 +26,7 @@ ON_A_STEP = 1e-6  # of a step: how far a given value may lie from the next step
 class Real(Parameter):
     """A real number between two bounds, one column.
 
-    Values are decimal numbers of a fixed resolution (1e-11 to 1e-12 of a linear range, ten
+    Values are decimal numbers of a fixed resolution (1e-11 to 1e-12 of a linear range, 10 to 14
     significant digits on a logarithmic scale), and the bounds themselves: that is what makes
     encoding and decoding exact inverses, in spite of rounding.
 
@@ -103,7 +103,7 @@ class Real(Parameter):
     @property
     def rate(self) -> float:
         """Scaled units for one unit, or for one unit of the natural logarithm."""
-        return 2.0 / (self._scale(self.high) - self._scale(self.low))
+        return 2.0 / self._length
 
     def check(self, value: Any) -> float:
         """Return the value at the parameter's resolution."""
@@ -139,8 +139,10 @@ class Real(Parameter):
         if self.step is not None:
             return np.array([self._stepped(int(k)) for k in self._steps.index(U)])
         fraction = 0.5 * (np.clip(U[:, 0], -1.0, 1.0) + 1.0)
-        raw = self._scale(self.low) * (1.0 - fraction) + self._scale(self.high) * fraction
-        return self._canonical(np.exp(raw) if self.log else raw)
+        if self.log:
+            start = math.log(self.low / self._origin)
+            return self._canonical(self._origin * np.exp(start + self._length * fraction))
+        return self._canonical(self.low * (1.0 - fraction) + self.high * fraction)
 
     def snap(self, U: FloatArray) -> FloatArray:
         """Return the nearest columns that stand for a value, shape (n, 1)."""
@@ -163,6 +165,7 @@ class Real(Parameter):
                 f"step = {step!r}, log = {self.log}."
             )
         object.__setattr__(self, "step", step)
+        object.__setattr__(self, "low", self._stepped(0))
         count = math.floor((self.high - self.low) / step + ON_A_STEP)
         Steps.check(count + 1, self)
         object.__setattr__(self, "high", self._stepped(count))
@@ -171,23 +174,35 @@ class Real(Parameter):
         step = self.step or 1.0
         return round(self.low + index * step, LINEAR_DIGITS - math.floor(math.log10(step))) + 0.0
 
-    def _scale(self, value: float) -> float:
-        return math.log(value) if self.log else value
+    @property
+    def _origin(self) -> float:
+        """What a logarithmic scale counts ratios from: low, unless the ratios overflow."""
+        return self.low if math.isfinite(self.high / self.low) else 1.0
+
+    @property
+    def _length(self) -> float:
+        if not self.log:
+            return self.high - self.low
+        return math.log(self.high / self._origin) - math.log(self.low / self._origin)
 
     def _place(self, values: FloatArray) -> FloatArray:
-        low, high = self._scale(self.low), self._scale(self.high)
-        # log of numpy may differ from math.log in the last bit, and the ends must be exact.
-        scaled = np.log(values) if self.log else values
-        U = 2.0 * ((scaled - low) / (high - low)) - 1.0
+        if self.log:
+            start = math.log(self.low / self._origin)
+            fraction = (np.log(values / self._origin) - start) / self._length
+        else:
+            fraction = (values - self.low) / self._length
+        U = 2.0 * fraction - 1.0
+        # The ends must be exact.
         U = np.where(values <= self.low, -1.0, np.where(values >= self.high, 1.0, U))
-        return U[:, None] + 0.0
+        return np.asarray(U)[:, None] + 0.0
 
     def _decimals(self, values: FloatArray) -> IntArray:
         if self.log:
-            digits = LOG_DIGITS - 1 - np.floor(np.log10(np.maximum(values, self.low)))
-            return digits.astype(np.int64)
+            digits = min(max(math.ceil(12 + math.log10(self.rate)), LOG_DIGITS[0]), LOG_DIGITS[1])
+            places = digits - 1 - np.floor(np.log10(np.maximum(values, self.low)))
+            return np.asarray(places.astype(np.int64))
         width = LINEAR_DIGITS - math.ceil(math.log10(self.high - self.low))
-        precision = 64.0 * float(np.spacing(max(abs(self.low), abs(self.high))))
+        precision = 16.0 * float(np.spacing(max(abs(self.low), abs(self.high))))
         return np.full(len(values), min(width, -math.ceil(math.log10(precision))), dtype=np.int64)
 
     def _spacing(self, values: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from boring.domain import Domain
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter, is_missing, plain
 from boring.parameters.constraints import CallableConstraint, KnownConstraint, as_constraint
-from boring.parameters.encoding import Encoding
+from boring.parameters.encoding import EncodedDomain, Encoding
 from boring.parameters.expressions import INACTIVE
 from boring.space import Box
 from boring.typing import FloatArray
@@ -134,16 +134,15 @@ class ParameterSpace:
     def domain(self) -> Domain:
         """What the core needs to know; the plain cube if all is real and unconstrained.
 
-        Of a space of reals alone the domain is continuous, so that ``domain.snap`` changes nothing
-        where ``snap`` rounds to the parameters' resolution.
+        ``domain.snap`` leaves columns of active reals as they are, where `snap` rounds them to the
+        parameter's resolution.
         """
-        lattice = None if self._encoding.is_continuous else self._encoding
         functions = [self._constraint_function(constraint) for constraint in self.constraints]
-        return Domain(self.dim, lattice=lattice, constraints=functions)
+        return EncodedDomain(self._encoding, functions)
 
     def snap(self, U: ArrayLike) -> FloatArray:
         """Return ``encode(decode(U))``, the nearest points of configurations, shape (n, D)."""
-        return self._encoding.snap(as_points(U, self.dim, "Points"))
+        return self._encoding.round(as_points(U, self.dim, "Points"))
 
     def encode(
         self, configurations: Mapping[str, Any] | Sequence[Mapping[str, Any]] | pandas.DataFrame
