@@ -15,7 +15,7 @@ from boring.parameters.base import Parameter
 from boring.parameters.expressions import INACTIVE, Expression, parse
 from boring.typing import BoolArray, FloatArray
 
-__all__ = ["Encoding", "EncodedDomain"]
+__all__ = ["EncodedDomain", "Encoding"]
 
 
 class Encoding(Lattice):

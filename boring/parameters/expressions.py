@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -36,6 +37,7 @@ Function: TypeAlias = Callable[[Columns], FloatArray]
 
 INACTIVE = object()
 MAX_LENGTH = 10_000
+MAX_DEPTH = 400  # of the tree: each term of a sum is one level
 LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
 TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""")
 ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
@@ -113,8 +115,12 @@ class _Parser:
             return placeholder
 
         try:
-            tree = ast.parse(TOKENS.sub(replace, self.text).strip(), mode="eval").body
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Python's opinions on style, such as of "3if"
+                tree = ast.parse(TOKENS.sub(replace, self.text).strip(), mode="eval").body
+            self.descend(tree)
             truth = self.truth(tree)
+            tree = _Rename(self.quoted).visit(tree)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             if isinstance(error, InvalidInputError):
                 raise
@@ -125,8 +131,21 @@ class _Parser:
                 value = truth(columns)
             return np.where(np.isnan(value), np.inf, value)
 
-        tree = _Rename(self.quoted).visit(tree)
         return Expression(self.text, tuple(self.used), tree, margin)
+
+    def descend(self, node: ast.expr) -> None:
+        """Refuse a node that holds more levels than evaluation can descend."""
+        level = [node]
+        for _ in range(MAX_DEPTH):
+            level = [
+                child
+                for parent in level
+                for child in ast.iter_child_nodes(parent)
+                if isinstance(child, ast.expr)
+            ]
+            if not level:
+                return
+        self.refuse(f"is nested more than {MAX_DEPTH} levels deep")
 
     def refuse(self, problem: str) -> NoReturn:
         shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."

@@ -159,7 +159,7 @@ class Real(Parameter):
     def _check_step(self) -> None:
         """Check the step and move ``high`` to the last value it reaches, as Optuna does."""
         step = float(as_number(self.step, self, "step"))
-        if self.log or not 0 < step <= self.high - self.low:
+        if self.log or not 0 < step <= (self.high - self.low) * (1 + ON_A_STEP):
             self._refuse(
                 "step must be positive, at most high - low, and not be joined with log; received "
                 f"step = {step!r}, log = {self.log}."

@@ -46,7 +46,8 @@ def points(n=200, seed=0):
         ("o >= 32 and n != 2", lambda p: p["o"] >= 32 and p["n"] != 2),
         ("n in [1, 2, 3]", lambda p: p["n"] in [1, 2, 3]),
         ("not (a < 0 and b < 1)", lambda p: not (p["a"] < 0 and p["b"] < 1)),
-        ("abs(a) + log(b) <= sqrt(n) - exp(a)", lambda p: abs(p["a"]) + math.log(p["b"]) <= math.sqrt(p["n"]) - math.exp(p["a"])),
+        ("abs(a) + log(b) <= sqrt(n) - exp(a)",
+         lambda p: abs(p["a"]) + math.log(p["b"]) <= math.sqrt(p["n"]) - math.exp(p["a"])),
         ("flag == True", lambda p: p["flag"]),
         ("n / (n - 4) <= 2", lambda p: p["n"] != 4 and p["n"] / (p["n"] - 4) <= 2),
     ],
@@ -93,11 +94,22 @@ def test_the_margin_of_an_inequality_is_its_violation():
         ("(" * 5000 + "a" + ")" * 5000 + " <= 3", "condition"),
         ("a <= " + "1+" * 6000 + "1", "at most 10000"),
         ("a <= " + "-" * 3000 + "1", "condition"),
+        ("a <= " + "1+" * 500 + "1", "more than 400 levels"),
     ],
 )
 def test_what_is_no_condition_is_refused(text, message):
     with pytest.raises(InvalidInputError, match="(?s)" + message.replace("(", r"\(")):
         ParameterSpace(PARAMETERS, [text])
+
+
+def test_a_sum_of_many_parameters_and_odd_spellings_are_taken():
+    names = [f"x {i}" for i in range(300)]
+    parameters = [Real(name, 0, 1) for name in names]
+    U = np.zeros((2, 300))
+    for bound, expected in ((149, False), (151, True)):
+        text = " + ".join(f"`{name}`" for name in names) + f" <= {bound}"
+        assert allowed(text, U, parameters).tolist() == [expected, expected]
+    assert allowed("a>=1or a<2", np.zeros((1, 1)), [Real("a", 0, 1)]).all()
 
 
 def test_powers_of_constants_cannot_run_away():
@@ -190,7 +202,7 @@ def test_callables_are_given_again_or_refused():
         return configuration["n"] < 5
 
     space = ParameterSpace(PARAMETERS, ["a <= b", cheap])
-    with pytest.raises(InvalidInputError, match="cheap.*Give them again"):
+    with pytest.raises(InvalidInputError, match=r"cheap.*Give them again"):
         ParameterSpace.from_dict(space.to_dict())
     assert ParameterSpace.from_dict(space.to_dict(), [cheap]) == space
 

@@ -200,7 +200,7 @@ def test_steps_are_the_decimal_numbers_that_one_means():
     values = parameter.decode(np.linspace(-1, 1, parameter.n_values)[:, None])
     assert values == [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     assert parameter.check(0.1 + 0.2) == 0.3
-    with pytest.raises(InvalidInputError, match="The nearest is 0.1"):
+    with pytest.raises(InvalidInputError, match=r"The nearest is 0\.1"):
         parameter.check(0.13)
 
 

@@ -130,7 +130,8 @@ def test_data_frames_as_pandas_makes_them(tmp_path):
 
 def test_columns_and_importance_by_parameter():
     assert SPACE.columns == [
-        ("gain", "gain"), ("layers", "layers"), ("kind", "kind=a"), ("kind", "kind=b"), ("kind", "kind=null"),
+        ("gain", "gain"), ("layers", "layers"),
+        ("kind", "kind=a"), ("kind", "kind=b"), ("kind", "kind=null"),
     ]  # fmt: skip
     found = SPACE.importance_by_parameter([0.5, 0.125, 0.125, 0.125, 0.125])
     assert found == {"gain": 0.5, "layers": 0.125, "kind": 0.375}
@@ -176,8 +177,8 @@ def test_the_forms_of_a_space():
 
 def test_optuna_takes_every_value_of_its_distributions():
     distributions = {
-        "f": optuna.distributions.FloatDistribution(-0.3, 0.95, step=0.1),
-        "n": optuna.distributions.IntDistribution(1, 11, step=3),
+        "f": optuna.distributions.FloatDistribution(-0.3, 0.9, step=0.1),
+        "n": optuna.distributions.IntDistribution(1, 10, step=3),
         "l": optuna.distributions.FloatDistribution(1e-5, 0.3, log=True),
         "k": optuna.distributions.CategoricalDistribution([None, 1, "x", True]),
     }
@@ -219,7 +220,8 @@ def test_files(tmp_path):
         json.dumps({"parameters": spec, "constraints": ["gain * type <= 20"]})
     )
     (tmp_path / "full.toml").write_text(
-        'constraints = ["gain * type <= 20"]\n[parameters.gain]\ntype = "real"\nlow = 0.1\nhigh = 10\n'
+        'constraints = ["gain * type <= 20"]\n[parameters.gain]\ntype = "real"\nlow = 0.1\n'
+        "high = 10\n"
         'log = true\nunit = "dB"\n[parameters.type]\ntype = "integer"\nlow = 1\nhigh = 3\n'
     )
     plain, full, toml = (
