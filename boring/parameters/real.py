@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = ["Real"]
 
 LOG_DIGITS = (10, 14)  # least and most significant decimal digits of a logarithmic value
 LINEAR_DIGITS = 12  # decimal digits of a linear value, counted from the width of the range
-MIN_CELLS = 1000  # least number of distinguishable values of a continuous range
+MIN_DECADES = 3  # a continuous range must have at least 10^3 values that can be told apart
 NEAR = 0.51  # of the spacing: what is as near as this to an end is the end
 ON_A_STEP = 1e-6  # of a step: how far a given value may lie from the next step
 
@@ -83,7 +84,7 @@ class Real(Parameter):
             )
         if self.step is not None:
             self._check_step()
-        elif (high - low) / float(self._spacing(np.array([high]))[0]) < MIN_CELLS:
+        elif math.log10(high - low) + self._places_of(high) < MIN_DECADES:
             self._refuse(
                 f"low = {low!r} and high = {high!r} are too near each other to be told apart "
                 "after rounding. Shift or rescale the parameter so that its range is not tiny "
@@ -121,7 +122,13 @@ class Real(Parameter):
                     f"{number!r}. The nearest is {self._stepped(round(index))!r}."
                 )
             return self._stepped(round(index))
-        return float(self._canonical(np.array([number]))[0])
+        number = min(max(number, self.low), self.high)
+        # Python's rounding ends on the same decimals as `rounded_to`, faster for one number.
+        rounded = round(number, self._places if not self.log else self._places_of(number))
+        for end, near in self._near_ends:
+            if abs(rounded - end) <= near:
+                return end
+        return rounded + 0.0
 
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return the columns of checked values, shape (n, 1)."""
@@ -174,16 +181,37 @@ class Real(Parameter):
         step = self.step or 1.0
         return round(self.low + index * step, LINEAR_DIGITS - math.floor(math.log10(step))) + 0.0
 
-    @property
+    @cached_property
     def _origin(self) -> float:
         """What a logarithmic scale counts ratios from: low, unless the ratios overflow."""
         return self.low if math.isfinite(self.high / self.low) else 1.0
 
-    @property
+    @cached_property
     def _length(self) -> float:
         if not self.log:
             return self.high - self.low
         return math.log(self.high / self._origin) - math.log(self.low / self._origin)
+
+    @cached_property
+    def _places(self) -> int:
+        """Decimals of a linear value; significant digits of a logarithmic one."""
+        if self.log:
+            digits = math.ceil(12 + math.log10(self.rate))
+            return min(max(digits, LOG_DIGITS[0]), LOG_DIGITS[1])
+        width = LINEAR_DIGITS - math.ceil(math.log10(self.high - self.low))
+        precision = 16.0 * float(np.spacing(max(abs(self.low), abs(self.high))))
+        return min(width, -math.ceil(math.log10(precision)))
+
+    def _places_of(self, value: float) -> int:
+        return self._places - 1 - math.floor(math.log10(value)) if self.log else self._places
+
+    @cached_property
+    def _near_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Either end, and how near to it a value is the end."""
+        low, high = (
+            (end, NEAR * 10.0 ** -float(self._places_of(end))) for end in (self.low, self.high)
+        )
+        return low, high
 
     def _place(self, values: FloatArray) -> FloatArray:
         if self.log:
@@ -196,23 +224,13 @@ class Real(Parameter):
         U = np.where(values <= self.low, -1.0, np.where(values >= self.high, 1.0, U))
         return np.asarray(U)[:, None] + 0.0
 
-    def _decimals(self, values: FloatArray) -> IntArray:
-        if self.log:
-            digits = min(max(math.ceil(12 + math.log10(self.rate)), LOG_DIGITS[0]), LOG_DIGITS[1])
-            places = digits - 1 - np.floor(np.log10(np.maximum(values, self.low)))
-            return np.asarray(places.astype(np.int64))
-        width = LINEAR_DIGITS - math.ceil(math.log10(self.high - self.low))
-        precision = 16.0 * float(np.spacing(max(abs(self.low), abs(self.high))))
-        return np.full(len(values), min(width, -math.ceil(math.log10(precision))), dtype=np.int64)
-
-    def _spacing(self, values: FloatArray) -> FloatArray:
-        return np.asarray(10.0 ** -self._decimals(values).astype(np.float64))
-
     def _canonical(self, values: FloatArray) -> FloatArray:
         inside = np.clip(values, self.low, self.high)
-        rounded = rounded_to(inside, self._decimals(inside))
-        for end in (self.low, self.high):
-            near = NEAR * float(self._spacing(np.array([end]))[0])
+        places = np.full(len(inside), self._places, dtype=np.int64)
+        if self.log:
+            places -= 1 + np.floor(np.log10(inside)).astype(np.int64)
+        rounded = rounded_to(inside, places)
+        for end, near in self._near_ends:
             rounded = np.where(np.abs(rounded - end) <= near, end, rounded)
         return np.clip(rounded, self.low, self.high) + 0.0
 

@@ -19,7 +19,7 @@ from boring.typing import FloatArray
 if TYPE_CHECKING:
     from boring.parameters.base import Parameter
 
-__all__ = ["MAX_COUNT", "Steps", "strides"]
+__all__ = ["MAX_COUNT", "SHARES", "WIDE", "Steps", "strides"]
 
 MAX_COUNT = 2**45  # beyond, neighbouring places are hardly apart in double precision
 WIDE = 20  # with more values than this, neighbours also lie further off

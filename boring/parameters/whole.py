@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boring.parameters.base import Parameter, as_number, is_number
-from boring.parameters.steps import Steps, strides
+from boring.parameters.steps import SHARES, WIDE, Steps
 from boring.parameters.values import check_choices, position
 from boring.typing import FloatArray
 
@@ -110,14 +110,21 @@ class Integer(Parameter):
         """Return the nearest values."""
         if not self.log:
             return [self.low + self.step * int(k) for k in self._steps.index(U)]
+        return [int(value) for value in self._nearest(U)]
+
+    def snap(self, U: FloatArray) -> FloatArray:
+        """Return the nearest columns that stand for a value, shape (n, 1)."""
+        return self._place(self._nearest(U)) if self.log else self._steps.snap(U)
+
+    def _nearest(self, U: FloatArray) -> FloatArray:
+        """Return the values nearest on the logarithmic scale, whole numbers of shape (n,)."""
         u = np.clip(U[:, :1], -1.0, 1.0)
         low, high = math.log(self.low), math.log(self.high)
         raw = np.exp(low + 0.5 * (u[:, 0] + 1.0) * (high - low))
         below = np.clip(np.floor(raw), self.low, self.high)
         pair = np.stack([below, np.minimum(below + 1.0, self.high)], axis=1)
         far = np.abs(np.stack([self._place(column)[:, 0] for column in pair.T], axis=1) - u)
-        nearest = np.where(far[:, 0] <= far[:, 1], pair[:, 0], pair[:, 1])
-        return [int(value) for value in nearest]
+        return np.where(far[:, 0] <= far[:, 1], pair[:, 0], pair[:, 1])
 
     def neighbours(self, u: FloatArray) -> FloatArray:
         """Return the columns of neighbouring values, shape (k, 1)."""
@@ -126,9 +133,9 @@ class Integer(Parameter):
         value = self.decode(u[None, :])[0]
         # Long strides of a logarithmic scale are factors: the shares of its length.
         length = math.log(self.high / self.low)
-        factors = [math.exp(length / share) for share in (100, 10)]
-        near = {value - 1, value + 1} if len(strides(self.n_values)) > 0 else set()
-        if len(strides(self.n_values)) > 1:
+        factors = [math.exp(length / share) for share in SHARES]
+        near = {value - 1, value + 1}
+        if self.n_values > WIDE:
             near |= {round(value * f) for f in factors} | {round(value / f) for f in factors}
         return self.encode(sorted(v for v in near if self.low <= v <= self.high and v != value))
 

@@ -33,7 +33,17 @@ FENCES = {
     "ConfigSpace": {"boring/parameters/exchange.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
-HEAVY = ("ConfigSpace", "GPy", "autograd", "matplotlib", "networkx", "pymanopt", "scipy", "sklearn", "tqdm")
+HEAVY = (
+    "ConfigSpace",
+    "GPy",
+    "autograd",
+    "matplotlib",
+    "networkx",
+    "pymanopt",
+    "scipy",
+    "sklearn",
+    "tqdm",
+)
 IMPORT_SECONDS = 0.5
 
 

@@ -20,7 +20,7 @@ _spec.loader.exec_module(strategies)
 is_same, spaces = strategies.is_same, strategies.spaces
 
 seeds = st.integers(0, 2**32 - 1)
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=40, deadline=None)
 
 
 def cube(space, seed, n=6):
