@@ -30,9 +30,20 @@ FENCES = {
     "networkx": {"baselines/additive/junction_tree.py"},
     "highspy": {"synthetic/tasks/mip.py"},
     "matplotlib": {"boring/plotting/_canvas.py"},
+    "ConfigSpace": {"boring/parameters/exchange.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
-HEAVY = ("GPy", "autograd", "matplotlib", "networkx", "pymanopt", "scipy", "sklearn", "tqdm")
+HEAVY = (
+    "ConfigSpace",
+    "GPy",
+    "autograd",
+    "matplotlib",
+    "networkx",
+    "pymanopt",
+    "scipy",
+    "sklearn",
+    "tqdm",
+)
 IMPORT_SECONDS = 0.5
 
 

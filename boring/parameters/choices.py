@@ -1,0 +1,164 @@
+"""Parameters without an order: categories, and values that do not vary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boring.parameters.base import IntArray, Parameter, identity, is_number
+from boring.parameters.values import check_choices, check_json, position
+from boring.typing import FloatArray
+
+__all__ = ["Categorical", "Fixed"]
+
+# Columns at +-1/sqrt(2): any two choices lie 2 apart, as the ends of any other parameter do.
+MARK = math.sqrt(0.5)
+
+
+@dataclass(frozen=True)
+class Categorical(Parameter):
+    """One of some values without an order.
+
+    Two choices take one column, at -1 and 1. More take one column each, 1/sqrt(2) for the choice
+    taken and -1/sqrt(2) for the others, so that any two choices are 2 apart; a point between them
+    stands for the choice of its largest column.
+
+    Parameters
+    ----------
+    name : str
+    choices : sequence of JSON values
+        At least two, all different; 1 and true differ, 1 and 1.0 do not.
+    unit : str
+    when : str, optional
+        See `boring.parameters.base.Parameter`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are fewer than two choices, a choice twice, or one that JSON does not know.
+
+    Examples
+    --------
+    >>> Categorical("kind", ["a", "b", None]).decode(np.array([[0.1, -0.3, 0.2]]))
+    [None]
+    """
+
+    choices: tuple[Any, ...]
+
+    kind: ClassVar[str] = "categorical"
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        super().__post_init__()
+        object.__setattr__(self, "choices", check_choices(self, self.choices))
+
+    @property
+    def n_columns(self) -> int:
+        """One for two choices, else one for each choice."""
+        return 1 if len(self.choices) == 2 else len(self.choices)
+
+    @property
+    def n_values(self) -> int:
+        """Number of choices."""
+        return len(self.choices)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every choice is a number."""
+        return all(map(is_number, self.choices))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Name and choice; of two choices the second, which sits at 1."""
+        shown = self.choices[1:] if len(self.choices) == 2 else self.choices
+        return tuple(
+            f"{self.name}={value if isinstance(value, str) else identity(value)}" for value in shown
+        )
+
+    def check(self, value: Any) -> Any:
+        """Return the choice as it was declared."""
+        return deepcopy(self.choices[position(self, self.choices, value)])
+
+    def encode(self, values: Sequence[Any]) -> FloatArray:
+        """Return the columns of checked values, shape (n, n_columns)."""
+        indices = [position(self, self.choices, value) for value in values]
+        return self._place(np.array(indices, dtype=np.int64))
+
+    def decode(self, U: FloatArray) -> list[Any]:
+        """Return the nearest choices."""
+        return [deepcopy(self.choices[int(k)]) for k in self._index(U)]
+
+    def snap(self, U: FloatArray) -> FloatArray:
+        """Return the columns of the nearest choices, shape (n, n_columns)."""
+        return self._place(self._index(U))
+
+    def neighbours(self, u: FloatArray) -> FloatArray:
+        """Return the columns of all other choices."""
+        taken = self._index(u[None, :])[0]
+        return self._place(np.delete(np.arange(len(self.choices)), taken))
+
+    def _index(self, U: FloatArray) -> IntArray:
+        if self.n_columns == 1:
+            return np.asarray(U[:, 0] > 0.0, dtype=np.int64)
+        return np.asarray(np.argmax(U, axis=1), dtype=np.int64)
+
+    def _place(self, index: IntArray) -> FloatArray:
+        if self.n_columns == 1:
+            return np.asarray(2.0 * index - 1.0)[:, None]
+        return np.asarray(np.where(np.arange(self.n_columns) == index[:, None], MARK, -MARK))
+
+
+@dataclass(frozen=True)
+class Fixed(Parameter):
+    """A value of any JSON type that does not vary: part of every configuration, of no column.
+
+    Parameters
+    ----------
+    name : str
+    value : JSON value
+    unit : str
+    when : str, optional
+        See `boring.parameters.base.Parameter`.
+    """
+
+    value: Any
+
+    kind: ClassVar[str] = "fixed"
+
+    def __post_init__(self) -> None:
+        """Check the value."""
+        super().__post_init__()
+        object.__setattr__(self, "value", check_json(self, self.value))
+
+    @property
+    def n_columns(self) -> int:
+        """None at all."""
+        return 0
+
+    @property
+    def n_values(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the value is a number."""
+        return is_number(self.value)
+
+    def check(self, value: Any) -> Any:
+        """Return the fixed value if this is it."""
+        position(self, [self.value], value)
+        return deepcopy(self.value)
+
+    def encode(self, values: Sequence[Any]) -> FloatArray:
+        """Return no column, shape (n, 0)."""
+        return np.empty((len(values), 0))
+
+    def decode(self, U: FloatArray) -> list[Any]:
+        """Return the value n times."""
+        return [deepcopy(self.value) for _ in range(len(U))]

@@ -1,0 +1,305 @@
+"""Conditions as text, such as ``"2 * gain + `phase shift` <= 3 or kind == 'a'"``.
+
+The text is parsed to a syntax tree, of which only arithmetic, comparisons, ``and``, ``or``,
+``not``, ``in`` and a few functions are understood; nothing is evaluated as Python. The value is a
+margin, at most zero where the condition holds, for many configurations at a time: of ``a <= b`` it
+is ``a - b``, of ``and`` the largest and of ``or`` the least of the parts.
+
+Inactive parameters are NaN, or `INACTIVE` among objects: a comparison with one of them does not
+hold, nor does its negation, while another part of an ``or`` may.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.parameters.base import Parameter, is_number
+from boring.parameters.real import Real
+from boring.parameters.values import position
+from boring.typing import FloatArray
+from boring.validation import suggest
+
+__all__ = ["INACTIVE", "Expression", "parse"]
+
+Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Function: TypeAlias = Callable[[Columns], FloatArray]
+
+INACTIVE = object()
+MAX_LENGTH = 10_000
+MAX_DEPTH = 400  # of the tree: each term of a sum is one level
+LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
+TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""")
+ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "abs": np.abs,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed condition.
+
+    ``margin`` takes the values of the parameters in ``names`` (floats where they are numbers,
+    else objects) and returns an array that is at most zero where the condition holds; where it
+    cannot be computed, such as at ``1 / 0``, it is infinite.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    tree: ast.expr
+    margin: Function
+
+
+def parse(text: str, parameters: Mapping[str, Parameter]) -> Expression:
+    """Parse a condition over the given parameters.
+
+    Parameters
+    ----------
+    text : str
+        Names that are no Python identifiers stand between backticks.
+    parameters : mapping of name to Parameter
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    InvalidInputError
+        If the text is not a condition of the forms above, or compares what cannot be compared.
+    UnknownNameError
+        If it names a parameter that is not there.
+    """
+    return _Parser(text, parameters).result()
+
+
+class _Parser:
+    def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
+        self.text = text
+        self.parameters = parameters
+        self.quoted: dict[str, str] = {}
+        self.used: dict[str, None] = {}
+
+    def result(self) -> Expression:
+        if len(self.text) > MAX_LENGTH:
+            self.refuse(f"has {len(self.text)} characters; at most {MAX_LENGTH} are taken")
+        prefix = "_"
+        while prefix in self.text:
+            prefix += "_"
+
+        def replace(match: re.Match[str]) -> str:
+            if not match[0].startswith("`"):
+                return match[0]
+            placeholder = f"{prefix}{len(self.quoted)}"
+            self.quoted[placeholder] = match[0][1:-1]
+            return placeholder
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Python's opinions on style, such as of "3if"
+                tree = ast.parse(TOKENS.sub(replace, self.text).strip(), mode="eval").body
+            self.descend(tree)
+            truth = self.truth(tree)
+            tree = _Rename(self.quoted).visit(tree)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            self.refuse(f"cannot be parsed ({error})")
+
+        def margin(columns: Columns) -> FloatArray:
+            with np.errstate(all="ignore"):
+                value = truth(columns)
+            return np.where(np.isnan(value), np.inf, value)
+
+        return Expression(self.text, tuple(self.used), tree, margin)
+
+    def descend(self, node: ast.expr) -> None:
+        """Refuse a node that holds more levels than evaluation can descend."""
+        level = [node]
+        for _ in range(MAX_DEPTH):
+            level = [
+                child
+                for parent in level
+                for child in ast.iter_child_nodes(parent)
+                if isinstance(child, ast.expr)
+            ]
+            if not level:
+                return
+        self.refuse(f"is nested more than {MAX_DEPTH} levels deep")
+
+    def refuse(self, problem: str) -> NoReturn:
+        shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
+        raise InvalidInputError(
+            f"The condition {shown!r} {problem}. Write a comparison such as "
+            '"2 * gain + phase <= 3", with + - * / **, abs, exp, log, sqrt, and, or, not, in; '
+            "put names that are not plain identifiers between backticks."
+        )
+
+    def parameter(self, node: ast.Name) -> Parameter:
+        name = self.quoted.get(node.id, node.id)
+        if name not in self.parameters:
+            raise UnknownNameError(
+                f"The condition {self.text!r} names {name!r}, which is not a parameter. "
+                f"{suggest(name, self.parameters)}"
+            )
+        self.used[name] = None
+        return self.parameters[name]
+
+    def truth(self, node: ast.expr) -> Function:
+        """Return the margin of a node that is true or false."""
+        if isinstance(node, ast.BoolOp):
+            parts = [self.truth(part) for part in node.values]
+            join = np.maximum if isinstance(node.op, ast.And) else np.fmin
+            return lambda columns: reduce(join, [part(columns) for part in parts])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return _negated(self.truth(node.operand))
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            pairs = [
+                self.comparison(left, op, right)
+                for left, op, right in zip(sides[:-1], node.ops, sides[1:], strict=True)
+            ]
+            return lambda columns: reduce(np.maximum, [pair(columns) for pair in pairs])
+        if isinstance(node, ast.Name):
+            parameter = self.parameter(node)
+            values = getattr(parameter, "choices", (getattr(parameter, "value", None),))
+            if all(isinstance(value, bool) for value in values):
+                return _equals(parameter.name, True)
+        self.refuse(f"needs something true or false where it has {ast.unparse(node)!r}")
+
+    def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Function:
+        """Return the margin of one comparison."""
+        if isinstance(op, ast.In | ast.NotIn):
+            if not isinstance(right, ast.List | ast.Tuple | ast.Set):
+                self.refuse("needs a list after 'in'")
+            parts = [self.comparison(left, ast.Eq(), item) for item in right.elts]
+            if not parts:
+                self.refuse("has an empty list after 'in'")
+
+            def among(columns: Columns) -> FloatArray:
+                return reduce(np.minimum, [part(columns) for part in parts])
+
+            return among if isinstance(op, ast.In) else _negated(among)
+        if isinstance(op, ast.Eq | ast.NotEq):
+            equal = self.equality(left, right)
+            return equal if isinstance(op, ast.Eq) else _negated(equal)
+        if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            first, second = self.number(left), self.number(right)
+            if isinstance(op, ast.Gt | ast.GtE):
+                first, second = second, first
+            if isinstance(op, ast.LtE | ast.GtE):
+                return lambda columns: first(columns) - second(columns)
+            return lambda columns: _strict(first(columns) - second(columns))
+        self.refuse("has a comparison other than < <= > >= == != in")
+
+    def equality(self, left: ast.expr, right: ast.expr) -> Function:
+        """Return the margin of ``left == right``."""
+        if not isinstance(left, ast.Name):
+            left, right = right, left
+        if isinstance(left, ast.Name):
+            parameter = self.parameter(left)
+            constant = _constant(right)
+            if constant is not _NOTHING and not (parameter.is_numeric and is_number(constant)):
+                # Also refuses a value that the parameter cannot take.
+                choices = getattr(parameter, "choices", (getattr(parameter, "value", None),))
+                choice = choices[position(parameter, choices, constant)]
+                return _equals(parameter.name, choice)
+        for node in ast.walk(ast.Tuple([left, right], ast.Load())):
+            if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
+                parameter = self.parameter(node)
+                if isinstance(parameter, Real) and parameter.step is None:
+                    self.refuse(
+                        f"asks the real parameter {parameter.name!r} for equality, which almost "
+                        "no point satisfies: compute that parameter from the others instead"
+                    )
+        first, second = self.number(left), self.number(right)
+        return lambda columns: np.abs(first(columns) - second(columns))
+
+    def number(self, node: ast.expr) -> Function:
+        """Return the value of a node that is a number."""
+        if isinstance(node, ast.Constant) and is_number(node.value):
+            value = float(node.value)  # type: ignore[arg-type]
+            return lambda columns: np.asarray(value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            operand = self.number(node.operand)
+            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
+            return lambda columns: sign * operand(columns)
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            apply = ARITHMETIC[type(node.op)]
+            left, right = self.number(node.left), self.number(node.right)
+            return lambda columns: np.asarray(apply(left(columns), right(columns)))
+        if isinstance(node, ast.Call) and not node.keywords and len(node.args) == 1:
+            if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+                function, argument = FUNCTIONS[node.func.id], self.number(node.args[0])
+                return lambda columns: np.asarray(function(argument(columns)))
+        if isinstance(node, ast.Name):
+            parameter = self.parameter(node)
+            if parameter.is_numeric:
+                return lambda columns: columns[parameter.name]
+            self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")
+        self.refuse(f"needs a number where it has {ast.unparse(node)!r}")
+
+
+class _Nothing:
+    """Stands for what is no constant."""
+
+
+_NOTHING = _Nothing()
+
+
+def _constant(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return _NOTHING
+
+
+def _strict(difference: FloatArray) -> FloatArray:
+    return np.where(difference == 0.0, LEAST, difference)
+
+
+def _negated(function: Function) -> Function:
+    return lambda columns: _flip(function(columns))
+
+
+def _flip(margin: FloatArray) -> FloatArray:
+    return np.where(margin > 0.0, -margin, np.maximum(-margin, LEAST))
+
+
+def _equals(name: str, choice: Any) -> Function:
+    def margin(columns: Columns) -> FloatArray:
+        same = [type(value) is type(choice) and value == choice for value in columns[name]]
+        absent = [value is INACTIVE for value in columns[name]]
+        return np.where(absent, np.nan, np.where(same, 0.0, 1.0))
+
+    return margin
+
+
+class _Rename(ast.NodeTransformer):
+    """Puts the quoted names back into the tree."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)

@@ -1,0 +1,390 @@
+"""The space of configurations that an optimiser searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.domain import Domain
+from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.parameters.base import Parameter, is_missing, plain
+from boring.parameters.constraints import CallableConstraint, KnownConstraint, as_constraint
+from boring.parameters.encoding import EncodedDomain, Encoding
+from boring.parameters.expressions import INACTIVE
+from boring.space import Box
+from boring.typing import FloatArray
+from boring.validation import as_points, suggest
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ParameterSpace"]
+
+Configuration = dict[str, Any]
+
+
+class ParameterSpace:
+    """Typed, named parameters with known constraints, and their place in the cube [-1, 1]^D.
+
+    Parameters
+    ----------
+    parameters : sequence of Parameter
+        With different names, at least one of which varies.
+    constraints : sequence of str, callable or scipy.optimize.LinearConstraint
+        Each must hold for every configuration. Text: ``"gain * layers <= 20"``, see
+        `boring.parameters.expressions`. A callable takes a configuration and returns True, or a
+        number that is at most zero, where it is allowed. A linear constraint has one column for
+        each `Real` and `Integer`, in their order. Text and matrices hold where a parameter that
+        they use is inactive.
+
+    Raises
+    ------
+    InvalidInputError
+        If names repeat, nothing varies, or a condition or constraint is wrong.
+    UnknownNameError
+        If a condition or constraint names a parameter that is not there.
+
+    Examples
+    --------
+    >>> from boring.parameters import Categorical, Integer, Real
+    >>> space = ParameterSpace(
+    ...     [Real("gain", 0.1, 10, log=True, unit="dB"), Integer("layers", 1, 8)],
+    ...     constraints=["gain * layers <= 20"],
+    ... )
+    >>> space.encode({"gain": 1.0, "layers": 8})
+    array([[0., 1.]])
+    >>> space.decode([[0.0, 1.0]])
+    [{'gain': 1.0, 'layers': 8}]
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        constraints: Sequence[Any] = (),
+    ) -> None:
+        self.parameters: dict[str, Parameter] = {}
+        for parameter in parameters:
+            if not isinstance(parameter, Parameter):
+                raise InvalidInputError(
+                    "A ParameterSpace takes a list of Real, Integer, Ordinal, Categorical and "
+                    f"Fixed; received {parameter!r}. ParameterSpace.of takes other forms."
+                )
+            if parameter.name in self.parameters:
+                raise InvalidInputError(
+                    f"Names must differ; {parameter.name!r} comes twice. Rename one of the two."
+                )
+            self.parameters[parameter.name] = parameter
+        self._encoding = Encoding(self.parameters)
+        if self._encoding.dim == 0:
+            raise InvalidInputError(
+                f"At least one parameter must vary; received {list(self.parameters) or 'none'}. "
+                "Add a Real, Integer, Ordinal or Categorical."
+            )
+        if isinstance(constraints, str) or callable(constraints):
+            constraints = [constraints]
+        self.constraints: tuple[KnownConstraint, ...] = tuple(
+            as_constraint(given, self.parameters) for given in constraints
+        )
+
+    @classmethod
+    def of(cls, given: Any, constraints: Sequence[Any] = ()) -> ParameterSpace:
+        """Return a space from any of the forms that `boring.parameters.forms` lists."""
+        from boring.parameters.forms import space_of
+
+        return space_of(given, constraints)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all parameters, fixed ones included."""
+        return list(self.parameters)
+
+    @property
+    def dim(self) -> int:
+        """Number of columns D."""
+        return self._encoding.dim
+
+    @property
+    def box(self) -> Box:
+        """The cube [-1, 1]^D: points of a space are scaled already."""
+        return Box(-np.ones(self.dim), np.ones(self.dim))
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Parameter and label of each column."""
+        return [(p.name, label) for p in self.parameters.values() for label in p.labels]
+
+    @property
+    def column_names(self) -> list[str]:
+        """Label of each column: what summaries and pictures of a subspace take as names."""
+        return [label for _, label in self.columns]
+
+    def slice_of(self, name: str) -> slice:
+        """Return where the columns of a parameter are."""
+        if name not in self.parameters:
+            raise UnknownNameError(
+                f"There is no parameter {name!r}. {suggest(name, self.parameters)}"
+            )
+        return self._encoding.slices[name]
+
+    @property
+    def domain(self) -> Domain:
+        """What the core needs to know; the plain cube if all is real and unconstrained.
+
+        ``domain.snap`` leaves columns of active reals as they are, where `snap` rounds them to the
+        parameter's resolution.
+        """
+        functions = [self._constraint_function(constraint) for constraint in self.constraints]
+        return EncodedDomain(self._encoding, functions)
+
+    def snap(self, U: ArrayLike) -> FloatArray:
+        """Return ``encode(decode(U))``, the nearest points of configurations, shape (n, D)."""
+        return self._encoding.round(as_points(U, self.dim, "Points"))
+
+    def encode(
+        self, configurations: Mapping[str, Any] | Sequence[Mapping[str, Any]] | pandas.DataFrame
+    ) -> FloatArray:
+        """Return the points of configurations; the inverse of `decode`.
+
+        Parameters
+        ----------
+        configurations : dict, list of dict, or pandas.DataFrame
+            One configuration, several, or one each row. Fixed values may be left out; inactive
+            parameters must be, or be NaN in a data frame.
+
+        Returns
+        -------
+        ndarray, shape (n, D), scaled units
+
+        Raises
+        ------
+        InvalidInputError
+            As `check` does; the message says which configuration.
+        """
+        if isinstance(configurations, Mapping):
+            configurations = [configurations]
+        if hasattr(configurations, "iterrows") and hasattr(configurations, "columns"):
+            from boring.parameters.frames import from_frame
+
+            configurations = from_frame(configurations)
+        checked = []
+        for index, configuration in enumerate(configurations):
+            try:
+                checked.append(self.check(configuration))
+            except InvalidInputError as error:
+                if len(configurations) == 1:
+                    raise
+                raise type(error)(f"Configuration {index}: {error}") from error
+        return self._encoding.encode(checked)
+
+    def decode(self, U: ArrayLike) -> list[Configuration]:
+        """Return the configurations nearest to points.
+
+        Parameters
+        ----------
+        U : array_like, shape (n, D), scaled units
+
+        Returns
+        -------
+        list of dict
+            Name to value, in the order of the parameters, inactive ones left out.
+        """
+        return self._encoding.decode(as_points(U, self.dim, "Points"))
+
+    def to_frame(self, configurations: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+        """Return configurations as a data frame, one column a parameter; inactive is NaN."""
+        from boring.parameters.frames import to_frame
+
+        return to_frame(configurations, self)
+
+    def check(
+        self, configuration: Mapping[str, Any], *, constraints: bool = False
+    ) -> Configuration:
+        """Return a configuration as the space holds it, or say what is wrong with it.
+
+        Parameters
+        ----------
+        configuration : mapping of name to value
+            Numpy scalars are taken, and reals are rounded to the parameter's resolution.
+        constraints : bool, default False
+            Whether the known constraints must hold, too.
+
+        Raises
+        ------
+        UnknownNameError
+            If a name is not known; the message suggests the nearest.
+        InvalidInputError
+            If a parameter is missing, inactive but given, or has a wrong value; if a constraint
+            is broken.
+        """
+        if not isinstance(configuration, Mapping):
+            raise InvalidInputError(
+                f"A configuration must be a dict of name to value; received {configuration!r}."
+            )
+        for name in configuration:
+            if name not in self.parameters:
+                raise UnknownNameError(
+                    f"There is no parameter {name!r}. {suggest(str(name), self.parameters)}"
+                )
+        checked: Configuration = {}
+        active = self._active_names(configuration, checked)
+        for name in self.parameters:
+            if name in active:
+                self._take(name, configuration, checked)
+            elif name in configuration and not _is_nothing(configuration[name]):
+                raise InvalidInputError(
+                    f"Parameter {name!r} is inactive here: it needs "
+                    f"{self.parameters[name].when!r}. Leave it out."
+                )
+        ordered = {name: checked[name] for name in self.parameters if name in checked}
+        if constraints:
+            self._check_constraints(ordered)
+        return ordered
+
+    def violations(self, configuration: Mapping[str, Any]) -> dict[str, float]:
+        """Return the known constraints that a configuration breaks, with their margins."""
+        U = self.encode(configuration)
+        margins = [
+            (constraint.describe(), float(self._constraint_function(constraint)(U)[0]))
+            for constraint in self.constraints
+        ]
+        return {text: margin for text, margin in margins if not margin <= 0.0}
+
+    def importance_by_parameter(self, importance: ArrayLike) -> dict[str, float]:
+        """Return the importance of each parameter that varies, summed over its columns.
+
+        Parameters
+        ----------
+        importance : array_like, shape (D,)
+            Of each column, such as ``SubspaceEstimate.importance``.
+        """
+        scores = np.asarray(importance, dtype=np.float64)
+        if scores.shape != (self.dim,):
+            raise InvalidInputError(
+                f"importance must hold one number for each of the {self.dim} columns; received "
+                f"shape {scores.shape}."
+            )
+        return {
+            name: float(scores[self._encoding.slices[name]].sum())
+            for name, parameter in self.parameters.items()
+            if parameter.n_columns
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the space as JSON data; of callable constraints the names alone."""
+        spec: dict[str, Any] = {
+            "parameters": {name: p.to_dict() for name, p in self.parameters.items()}
+        }
+        if self.constraints:
+            spec["constraints"] = [constraint.to_json() for constraint in self.constraints]
+        return spec
+
+    @classmethod
+    def from_dict(
+        cls, spec: Mapping[str, Any], callables: Sequence[Callable[[Configuration], Any]] = ()
+    ) -> ParameterSpace:
+        """Invert `to_dict`; also takes the parameters alone, name to their form.
+
+        Parameters
+        ----------
+        spec : mapping
+        callables : sequence of callable
+            The callable constraints, which JSON cannot hold, in their former order.
+
+        Raises
+        ------
+        InvalidInputError
+            If something in it is not understood, or a callable is not given again.
+        """
+        from boring.parameters.files import space_from_dict
+
+        return space_from_dict(spec, callables)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> ParameterSpace:
+        """Read a space from a JSON or TOML file (``.toml``) of the form of `to_dict`."""
+        from boring.parameters.files import read_space
+
+        return read_space(path)
+
+    from_json = from_file
+
+    def __eq__(self, other: object) -> bool:
+        """Spaces are equal if their parameters and constraints are, callables by identity."""
+        if not isinstance(other, ParameterSpace):
+            return NotImplemented
+        return self.to_dict() == other.to_dict() and self.callables == other.callables
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Return the parameters."""
+        return f"ParameterSpace({list(self.parameters.values())!r})"
+
+    @property
+    def callables(self) -> list[Callable[[Configuration], Any]]:
+        """The functions among the constraints, which `from_dict` needs again."""
+        return [c.function for c in self.constraints if isinstance(c, CallableConstraint)]
+
+    def _take(self, name: str, configuration: Mapping[str, Any], checked: Configuration) -> None:
+        if name in checked:
+            return
+        parameter = self.parameters[name]
+        if name in configuration:
+            checked[name] = parameter.check(configuration[name])
+        elif parameter.n_columns == 0:
+            checked[name] = parameter.decode(np.empty((1, 0)))[0]
+        else:
+            raise InvalidInputError(
+                f"Parameter {name!r} is missing. Give it a value, as the other "
+                f"{len(self.parameters) - 1} parameters."
+            )
+
+    def _active_names(self, configuration: Mapping[str, Any], checked: Configuration) -> set[str]:
+        """Return the active names; the values that decide it are checked on the way."""
+        active = {name for name in self.parameters if name not in self._encoding.conditions}
+        for name in self._encoding.conditional:
+            condition = self._encoding.conditions[name]
+            columns = {}
+            for parent in condition.names:
+                if parent in active:
+                    self._take(parent, configuration, checked)
+                columns[parent] = self._encoding.column_of(parent, checked.get(parent, INACTIVE))
+            if condition.margin(columns)[0] <= 0.0:
+                active.add(name)
+        return active
+
+    def _constraint_function(
+        self, constraint: KnownConstraint
+    ) -> Callable[[FloatArray], FloatArray]:
+        encoding = self._encoding
+
+        def margin(U: FloatArray) -> FloatArray:
+            if constraint.names is None:
+                return constraint.margin({}, encoding.decode(U))
+            active = encoding.active(U)
+            columns = encoding.columns(U, constraint.names)
+            skip = np.zeros(len(U), dtype=np.bool_)
+            for name in constraint.names:
+                columns[name] = encoding.masked(name, columns[name], active[name])
+                skip |= ~active[name]
+            value = constraint.margin(columns, ())
+            return np.where(skip & constraint.holds_where_inactive, 0.0, value)
+
+        return margin
+
+    def _check_constraints(self, configuration: Configuration) -> None:
+        broken = self.violations(configuration)
+        if broken:
+            shown = "; ".join(f"{text} (by {margin:.3g})" for text, margin in broken.items())
+            raise InvalidInputError(
+                f"The configuration {configuration!r} breaks {shown}. Change it, or drop the "
+                "constraint."
+            )
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or is_missing(plain(value))

@@ -1,0 +1,71 @@
+"""Values of any JSON type as choices: checked, told apart, and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
+from boring.validation import suggest
+
+__all__ = ["check_choices", "check_json", "position"]
+
+SHOWN = 8  # choices listed in a message
+
+
+def check_json(parameter: Parameter, value: Any) -> Any:
+    """Return a value as plain JSON data (tuples become lists), or refuse it."""
+    value = plain(value)
+    if isinstance(value, tuple | list):
+        return [check_json(parameter, item) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: check_json(parameter, item) for key, item in value.items()}
+    if is_missing(value) or value in (float("inf"), float("-inf")):
+        parameter._refuse(f"{value!r} cannot be a value. Use None, or a text such as 'none'.")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    parameter._refuse(
+        f"values must be of a JSON type (text, number, true/false, null, list, object); received "
+        f"{value!r} of type {type(value).__name__}. Use its name as a text, and look the object "
+        "up in your function."
+    )
+
+
+def check_choices(parameter: Parameter, choices: Any) -> tuple[Any, ...]:
+    """Return the choices as a tuple of plain JSON data; at least two, all different."""
+    if isinstance(choices, str) or not isinstance(choices, Sequence | np.ndarray):
+        parameter._refuse(f"choices must be a list; received {choices!r}.")
+    checked = tuple(check_json(parameter, value) for value in choices)
+    if len(checked) < 2:
+        parameter._refuse(
+            f"at least two choices are needed; received {list(checked)!r}. Use Fixed for one."
+        )
+    seen: dict[str, Any] = {}
+    for value in checked:
+        key = identity(float(value)) if is_number(value) else identity(value)
+        if key in seen:
+            parameter._refuse(f"choices must differ; {value!r} repeats {seen[key]!r}.")
+        seen[key] = value
+    return checked
+
+
+def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
+    """Return the index of a value; numbers match by value, since data frames turn 1 into 1.0."""
+    value = plain(value)
+    if is_missing(value):
+        hint = " (a data frame may have turned None into NaN)" if None in choices else ""
+        parameter._refuse(f"the value is NaN, which stands for no choice{hint}.")
+    for index, choice in enumerate(choices):
+        if is_number(choice) and is_number(value):
+            if choice == value:
+                return index
+        elif type(choice) is type(value) and choice == value:
+            return index
+    if isinstance(value, tuple):
+        return position(parameter, choices, list(value))
+    names = [choice for choice in choices if isinstance(choice, str)]
+    hint = f" {suggest(value, names)}" if isinstance(value, str) and names else ""
+    shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
+    parameter._refuse(f"the value must be one of {shown}; received {value!r}.{hint}")

@@ -1,0 +1,213 @@
+"""Known constraints: text that is parsed and never evaluated, callables, matrices."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint
+
+from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
+
+PARAMETERS = [
+    Real("a", -2, 2),
+    Real("b", 0.1, 10, log=True),
+    Integer("n", 1, 8),
+    Ordinal("o", [16, 32, 64]),
+    Categorical("kind", ["x", "y's", None]),
+    Categorical("flag", [False, True]),
+    Fixed("c", 3),
+    Real("phase shift", 0, 1),
+]
+
+
+def allowed(constraint, U, parameters=PARAMETERS):
+    return ParameterSpace(parameters, [constraint]).domain.allowed(U)
+
+
+def points(n=200, seed=0):
+    space = ParameterSpace(PARAMETERS)
+    return np.random.default_rng(seed).uniform(-1, 1, (n, space.dim))
+
+
+@pytest.mark.parametrize(
+    ("text", "python"),
+    [
+        ("2*a + b <= 3", lambda p: 2 * p["a"] + p["b"] <= 3),
+        ("a ** 2 + b ** 2 < 4 or n == 3", lambda p: p["a"] ** 2 + p["b"] ** 2 < 4 or p["n"] == 3),
+        ("-1 <= a < 1", lambda p: -1 <= p["a"] < 1),
+        ("`phase shift` * c > a", lambda p: p["phase shift"] * p["c"] > p["a"]),
+        ("kind == \"y's\" and not flag", lambda p: p["kind"] == "y's" and not p["flag"]),
+        ("kind in ['x', None]", lambda p: p["kind"] in ["x", None]),
+        ("kind not in ('x', None)", lambda p: p["kind"] not in ["x", None]),
+        ("None != kind", lambda p: p["kind"] is not None),
+        ("o >= 32 and n != 2", lambda p: p["o"] >= 32 and p["n"] != 2),
+        ("n in [1, 2, 3]", lambda p: p["n"] in [1, 2, 3]),
+        ("not (a < 0 and b < 1)", lambda p: not (p["a"] < 0 and p["b"] < 1)),
+        ("abs(a) + log(b) <= sqrt(n) - exp(a)",
+         lambda p: abs(p["a"]) + math.log(p["b"]) <= math.sqrt(p["n"]) - math.exp(p["a"])),
+        ("flag == True", lambda p: p["flag"]),
+        ("n / (n - 4) <= 2", lambda p: p["n"] != 4 and p["n"] / (p["n"] - 4) <= 2),
+    ],
+)  # fmt: skip
+def test_text_means_what_python_means(text, python):
+    U = points()
+    expected = [python(configuration) for configuration in ParameterSpace(PARAMETERS).decode(U)]
+    assert 0 < sum(expected) < len(expected)
+    np.testing.assert_array_equal(allowed(text, U), expected)
+
+
+def test_the_margin_of_an_inequality_is_its_violation():
+    space = ParameterSpace(PARAMETERS, ["2*a + b <= 3"])
+    configuration = {**space.decode(points(1))[0], "a": 2.0, "b": 1.5}
+    assert space.violations(configuration) == {"'2*a + b <= 3'": 2.5}
+    with pytest.raises(InvalidInputError, match=r"breaks '2\*a \+ b <= 3' \(by 2.5\)"):
+        space.check(configuration, constraints=True)
+    assert space.violations({**configuration, "a": 0.0}) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gain <= 3", "names 'gain', which is not a parameter"),
+        ("fleg", "Did you mean 'flag'"),
+        ("a", "needs something true or false"),
+        ("a + 1", "needs something true or false"),
+        ("a <=", "cannot be parsed"),
+        ("a <= 3; b", "cannot be parsed"),
+        ("kind <= 3", "does arithmetic with 'kind'"),
+        ("kind == 'z'", "must be one of"),
+        ("a == 1", "for equality, which almost no point"),
+        ("a + n == b", "for equality"),
+        ("n in o", "needs a list after 'in'"),
+        ("a is 3", "other than"),
+        ("1 <= 3", "names no parameter"),
+        ("__import__('os').system('true') <= a", "needs a number"),
+        ("open('x') <= a", "needs a number"),
+        ("a.real <= 3", "needs a number"),
+        ("(lambda: a)() <= 3", "needs a number"),
+        ("[a for a in (1,)] <= 3", "needs a number"),
+        ("a <= 'b'", "needs a number"),
+        ("a <= 3j", "needs a number"),
+        ("(" * 5000 + "a" + ")" * 5000 + " <= 3", "condition"),
+        ("a <= " + "1+" * 6000 + "1", "at most 10000"),
+        ("a <= " + "-" * 3000 + "1", "condition"),
+        ("a <= " + "1+" * 500 + "1", "more than 400 levels"),
+    ],
+)
+def test_what_is_no_condition_is_refused(text, message):
+    with pytest.raises(InvalidInputError, match="(?s)" + message.replace("(", r"\(")):
+        ParameterSpace(PARAMETERS, [text])
+
+
+def test_a_sum_of_many_parameters_and_odd_spellings_are_taken():
+    names = [f"x {i}" for i in range(300)]
+    parameters = [Real(name, 0, 1) for name in names]
+    U = np.zeros((2, 300))
+    for bound, expected in ((149, False), (151, True)):
+        text = " + ".join(f"`{name}`" for name in names) + f" <= {bound}"
+        assert allowed(text, U, parameters).tolist() == [expected, expected]
+    assert allowed("a>=1or a<2", np.zeros((1, 1)), [Real("a", 0, 1)]).all()
+
+
+def test_powers_of_constants_cannot_run_away():
+    assert not allowed("a >= 9 ** 9 ** 9 ** 9", points(5)).any()
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_parsed_or_refused(text):
+    try:
+        space = ParameterSpace(PARAMETERS, [text])
+    except InvalidInputError:
+        return
+    assert space.domain.allowed(points(3)).shape == (3,)
+
+
+def test_callables_say_true_or_a_number_at_most_zero():
+    U = points()
+    configurations = ParameterSpace(PARAMETERS).decode(U)
+    expected = [c["n"] <= 4 for c in configurations]
+    np.testing.assert_array_equal(allowed(lambda c: c["n"] <= 4, U), expected)
+    np.testing.assert_array_equal(allowed(lambda c: np.int64(c["n"] - 4), U), expected)
+    assert not allowed(lambda c: math.nan, U).any()
+    with pytest.raises(InvalidInputError, match="it returned 'yes'"):
+        allowed(lambda c: "yes", U)
+
+
+def test_linear_constraints_of_scipy():
+    U = points()
+    # The real and integer parameters in order: a, b, n, phase shift.
+    A = np.array([[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, -3.0]])
+    given = LinearConstraint(A, [-np.inf, 1.0], [6.0, 5.0])
+    space = ParameterSpace(PARAMETERS, [given])
+    X = np.array([[c[k] for k in ("a", "b", "n", "phase shift")] for c in space.decode(U)]) @ A.T
+    expected = (X[:, 0] <= 6) & (X[:, 1] >= 1) & (X[:, 1] <= 5)
+    assert 0 < expected.sum() < len(U)
+    np.testing.assert_array_equal(space.domain.allowed(U), expected)
+    twin = ParameterSpace.from_dict(space.to_dict())
+    assert twin == space
+    np.testing.assert_array_equal(twin.domain.allowed(U), expected)
+    with pytest.raises(InvalidInputError, match=r"\['a', 'b', 'n', 'phase shift'\]"):
+        ParameterSpace(PARAMETERS, [LinearConstraint([[1, 2]], 0, 1)])
+    with pytest.raises(InvalidInputError, match="equality"):
+        ParameterSpace(PARAMETERS, [LinearConstraint([[1, 0, 0, 0]], 1, 1)])
+
+
+def test_a_constraint_holds_where_its_parameter_is_inactive():
+    parameters = [
+        Categorical("k", ["x", "y"]),
+        Integer("n", 1, 9, when="k == 'y'"),
+        Integer("m", 1, 9),
+    ]
+    space = ParameterSpace(
+        parameters, ["n <= 3", LinearConstraint([[1, 0], [0, 1]], -np.inf, [4, 8])]
+    )
+
+    def check(**configuration):
+        return bool(space.domain.allowed(space.encode(configuration))[0])
+
+    assert check(k="x", m=2)
+    assert not check(k="x", m=9)
+    assert check(k="y", n=3, m=8)
+    assert not check(k="y", n=4, m=8)
+
+
+def test_conditions_see_inactive_parents_as_unknown():
+    space = ParameterSpace(
+        [
+            Categorical("k", ["x", "y"]),
+            Integer("n", 1, 4, when="k == 'y'"),
+            Real("u", 0, 1, when="n != 1"),
+            Real("v", 0, 1, when="not n == 1"),
+            Real("w", 0, 1, when="n > 3 or k == 'x'"),
+        ]
+    )
+    names = [
+        set(space.decode(space.encode(c))[0]) for c in ({"k": "x", "w": 0.1}, {"k": "y", "n": 1})
+    ]
+    assert names == [{"k", "w"}, {"k", "n"}]
+
+
+def test_conditions_in_a_circle_are_refused():
+    with pytest.raises(InvalidInputError, match="circle"):
+        ParameterSpace([Integer("n", 1, 4, when="m > 1"), Integer("m", 1, 4, when="n > 1")])
+    with pytest.raises(UnknownNameError, match="Did you mean 'number'"):
+        ParameterSpace([Integer("number", 1, 4), Integer("m", 1, 4, when="numbr > 1")])
+
+
+def test_callables_are_given_again_or_refused():
+    def cheap(configuration):
+        return configuration["n"] < 5
+
+    space = ParameterSpace(PARAMETERS, ["a <= b", cheap])
+    with pytest.raises(InvalidInputError, match=r"cheap.*Give them again"):
+        ParameterSpace.from_dict(space.to_dict())
+    assert ParameterSpace.from_dict(space.to_dict(), [cheap]) == space
+
+
+@pytest.mark.parametrize("wrong", [3, None, {"a": 1}, ["a <= 3"]])
+def test_other_constraints_are_refused(wrong):
+    with pytest.raises(InvalidInputError, match="A constraint must be a text"):
+        ParameterSpace(PARAMETERS, [wrong])
