@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .data import Observations
+from .domain import Domain
 from .history import Ask
 from .result import InfoValue
 from .typing import FloatArray
@@ -39,6 +40,9 @@ class ProposalContext:
         For generators that are to be the same at every proposal.
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
+    domain : Domain, optional
+        Where points may be asked; by default the whole cube. The base sees to it whatever is
+        proposed, but an algorithm that searches there proposes better.
     """
 
     data: Observations
@@ -47,6 +51,12 @@ class ProposalContext:
     rng: np.random.Generator
     entropy: int
     asks: Sequence[Ask] = ()
+    domain: Domain = field(default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """Fill in the domain."""
+        if self.domain is None:
+            object.__setattr__(self, "domain", Domain(self.data.dim))
 
 
 @dataclass(frozen=True, eq=False)
