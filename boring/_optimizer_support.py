@@ -277,7 +277,7 @@ def versions() -> dict[str, str]:
     return dict(_installed_versions())
 
 
-def checked_domain(domain: Domain | None, dim: int) -> Domain:
+def checked_domain(domain: object, dim: int) -> Domain:
     """Return the domain of a space with D inputs: the plain cube if none was given."""
     if domain is None:
         return Domain(dim)

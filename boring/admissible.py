@@ -9,7 +9,14 @@ import numpy as np
 from .domain import Domain
 from .typing import FloatArray
 
-__all__ = ["constraint_slopes", "least_violation", "project", "pull_back", "repair"]
+__all__ = [
+    "constraint_slopes",
+    "least_violation",
+    "minimize_allowed",
+    "project",
+    "pull_back",
+    "repair",
+]
 
 N_HALVINGS = 20
 STEP = 1e-6
@@ -82,7 +89,7 @@ def project(domain: Domain, u: FloatArray) -> FloatArray | None:
     if not free.size or not np.all(np.isfinite(scale)):
         return None
     for margin in MARGINS:
-        x = _slsqp(
+        x = minimize_allowed(
             domain,
             u,
             free,
@@ -91,27 +98,46 @@ def project(domain: Domain, u: FloatArray) -> FloatArray | None:
             PROJECTION_ITERATIONS,
         )
         if x is not None and domain.allowed(x)[0]:
-            return domain.snap(x)[0]
+            return np.asarray(domain.snap(x)[0])
     return None
 
 
-def _slsqp(
+def minimize_allowed(
     domain: Domain,
     u: FloatArray,
     free: np.ndarray,
     objective: Callable[[FloatArray], tuple[float, FloatArray]],
     margin: FloatArray,
     max_iterations: int,
+    low: FloatArray | float = -1.0,
+    high: FloatArray | float = 1.0,
 ) -> FloatArray | None:
-    """Minimise over the free columns, the constraints at most minus the margin; None if it fails.
+    """Minimise over some columns by SLSQP, the constraints at most minus a margin.
 
-    Constraints are divided by their largest slope at u.
+    Parameters
+    ----------
+    domain : Domain
+    u : ndarray, shape (D,), scaled units
+        Start; holds the other columns.
+    free : ndarray of int, shape (k,)
+        The columns to vary.
+    objective : callable
+        From their values (k,) to a value and its gradient.
+    margin : ndarray, shape (m,)
+        Constraints are divided by their largest slope at u, the margin too.
+    max_iterations : int
+    low, high : float or ndarray, shape (k,)
+
+    Returns
+    -------
+    ndarray, shape (D,), scaled units, or None
+        Where it ended, allowed or not; None if that is not finite.
     """
     from scipy.optimize import minimize
 
     def whole(v: FloatArray) -> FloatArray:
         point = u.copy()
-        point[free] = np.clip(v, -1.0, 1.0)
+        point[free] = np.clip(v, low, high)
         return point
 
     size = np.abs(constraint_slopes(domain, u, free)).max(axis=1)
@@ -130,7 +156,7 @@ def _slsqp(
         u[free],
         jac=True,
         method="SLSQP",
-        bounds=[(-1.0, 1.0)] * len(free),
+        bounds=np.broadcast_to(np.column_stack([low, high]), (len(free), 2)),
         constraints={"type": "ineq", "fun": slack, "jac": slack_slopes},
         options={"maxiter": max_iterations},
     )

@@ -244,8 +244,8 @@ def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
         if name != "versions" and theirs.get(name) != ours.get(name):
             raise JournalError(
                 f"A journal carries on one run; line 1 of {contents.path} has {name} = "
-                f"{_short(theirs.get(name))}, and this run has {_short(ours.get(name))}. Repeat the "
-                "call that wrote it, or pass another path. The file was left as it is."
+                f"{_short(theirs.get(name))}, and this run has {_short(ours.get(name))}. Repeat "
+                "the call that wrote it, or pass another path. The file was left as it is."
             )
     optimizer._history = contents.history
     optimizer._journal = Journal(contents.path, contents=contents)

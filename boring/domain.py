@@ -178,7 +178,7 @@ class Domain:
         Found by snapping a fixed sample of the cube.
         """
         probes = np.random.default_rng(0).uniform(-1.0, 1.0, (N_PROBES, self._dim))
-        mask = np.any(np.abs(self.snap(probes) - probes) > SAME_COLUMN, axis=0)
+        mask: BoolArray = np.any(np.abs(self.snap(probes) - probes) > SAME_COLUMN, axis=0)
         mask.flags.writeable = False
         return mask
 

@@ -103,9 +103,7 @@ class Optimizer(RecordedRun, ABC):
         self._design = support.Design(
             self._space.dim, self._n_initial, self._entropy, self._initial_points
         )
-        self._placing = Placing(
-            self._space, self._domain, self._design.sobol_points, self._repeats
-        )
+        self._placing = Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
 
     # What subclasses write.
 

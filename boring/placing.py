@@ -91,7 +91,7 @@ class Placing:
         taken = self.domain.snap(known)
         u = self._snapped(x[None, :])
         if self._fits(u, taken)[0]:
-            return u[0]
+            return np.asarray(u[0])
         near = self._nearest(x, u[0], taken, rng)
         if near is None:
             near = self._from_lattice(x, u[0], taken)
@@ -117,7 +117,7 @@ class Placing:
         taken = self.domain.snap(known)
         u = self._snapped(x[None, :])
         if self._fits(u, taken)[0]:
-            return u[0]
+            return np.asarray(u[0])
         following = self._from_sobol(first, taken)
         return self.proposal(x, known, rng) if following is None else following
 
@@ -160,9 +160,7 @@ class Placing:
         nearest: FloatArray = points[int(np.argmin(np.linalg.norm(points - x, axis=1)))]
         return nearest
 
-    def _from_lattice(
-        self, x: FloatArray, u: FloatArray, taken: FloatArray
-    ) -> FloatArray | None:
+    def _from_lattice(self, x: FloatArray, u: FloatArray, taken: FloatArray) -> FloatArray | None:
         """Go through the lattice from neighbour to neighbour, the nearest to x first.
 
         Raises

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,11 @@ class ProposalContext:
         Keyed by the run's entropy and the numbers of told and pending points.
     entropy : int
         For generators that are to be the same at every proposal.
+    domain : Domain
+        Where points may be asked. The base sees to it whatever is proposed, but an algorithm that
+        searches there proposes better.
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
-    domain : Domain, optional
-        Where points may be asked; by default the whole cube. The base sees to it whatever is
-        proposed, but an algorithm that searches there proposes better.
     """
 
     data: Observations
@@ -50,13 +50,8 @@ class ProposalContext:
     memory: Mapping[str, Any]
     rng: np.random.Generator
     entropy: int
+    domain: Domain
     asks: Sequence[Ask] = ()
-    domain: Domain = field(default=None)  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        """Fill in the domain."""
-        if self.domain is None:
-            object.__setattr__(self, "domain", Domain(self.data.dim))
 
 
 @dataclass(frozen=True, eq=False)
