@@ -29,7 +29,7 @@ the first that exists is taken, so that rounding does not leave the point outsid
 PROJECTION_ITERATIONS = 50
 DESCENT_STEPS = 100
 EVOLUTION_POPULATION = 200
-EVOLUTION_EVALUATIONS = 20000
+EVOLUTION_EVALUATIONS = 10000
 
 
 def pull_back(domain: Domain, inside: FloatArray, outside: FloatArray) -> FloatArray:

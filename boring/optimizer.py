@@ -22,6 +22,7 @@ from ._run import run as run_loop
 from ._warn import warn
 from .domain import Domain
 from .evaluation import Objective
+from .exceptions import DuplicatePointWarning
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
@@ -342,6 +343,8 @@ class Optimizer(RecordedRun, ABC):
         """Record checked points: first in memory, then on disk, then warn."""
         tells = support.match_pending(self._history, self._space, points, values, error)
         notices = support.notices(self._history.X, tells)
+        if self._repeats:
+            notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
         self._history = self._history.with_tells(tells)
         self._stop_reason = {}
         self._write_journal()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .admissible import project, pull_back, repair
+from .admissible import least_violation, project, pull_back, repair
 from .domain import Domain
 from .exceptions import InvalidInputError, SpaceExhaustedError
 from .space import Box
@@ -142,7 +142,7 @@ class Placing:
             around += [domain.neighbours(v) for v in around[0]]
         around.append(_moves(u, domain, rng))
         if domain.is_constrained and not domain.allowed(u)[0]:
-            projected = project(domain, u)
+            projected = project(domain, least_violation(domain, u))
             if projected is not None:
                 around.append(projected[None, :])
             anchors = taken[domain.allowed(taken)]

@@ -43,7 +43,7 @@ __all__ = ["DomainSearch", "maximize_in_domain"]
 N_PULLED = 32
 N_PROJECTED = 4
 # Turns of neighbours and continuous columns.
-N_TURNS = 20
+N_TURNS = 6
 # Steps of SLSQP along the constraints.
 CONSTRAINED_ITERATIONS = 20
 # Random moves where slopes lead nowhere: so many at a time, of which the best is taken, and how
@@ -52,8 +52,9 @@ N_MOVES = 32
 N_WANDERS = 40
 LARGEST_MOVE, LEAST_MOVE = 0.2, 1e-3
 GROW, SHRINK = 1.5, 0.6
-# A gain below this share ends the climb.
-NEGLIGIBLE = 1e-9
+# A turn that gains less than this share ends the climb. [chosen here: the acquisitions are
+# logarithms, mostly]
+NEGLIGIBLE = 1e-3
 # How far beyond its box a lattice point still counts as inside.
 ROUNDING = 1e-9
 
