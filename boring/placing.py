@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class Placing:
     domain: Domain
     sobol: Callable[[int, int], FloatArray]
     repeats: bool = False
+    _blocks: dict[int, tuple[np.ndarray, FloatArray]] = field(default_factory=dict, repr=False)
 
     def proposal(self, x: FloatArray, known: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the point to ask in place of a proposal.
@@ -125,12 +126,19 @@ class Placing:
         return self.domain.snap(np.clip(U, -1.0, 1.0))
 
     def _fits(self, U: FloatArray, taken: FloatArray) -> BoolArray:
-        """Tell which snapped points may be asked, as they will come back from raw units."""
-        points = self.domain.snap(self.space.scale(self.space.unscale(U)))
-        fits = self.domain.allowed(points)
-        if not self.repeats:
-            fits &= is_new(points, taken)
+        """Tell which snapped points may be asked."""
+        fits = self.domain.allowed(self._returned(U))
+        fits[fits] = self._is_free(U[fits], taken)
         return fits
+
+    def _is_free(self, U: FloatArray, taken: FloatArray) -> BoolArray:
+        if self.repeats:
+            return np.ones(len(U), dtype=bool)
+        return is_new(self._returned(U), taken)
+
+    def _returned(self, U: FloatArray) -> FloatArray:
+        """Return snapped points as they come back from raw units."""
+        return self.domain.snap(self.space.scale(self.space.unscale(U)))
 
     def _nearest(
         self, x: FloatArray, u: FloatArray, taken: FloatArray, rng: np.random.Generator
@@ -198,13 +206,24 @@ class Placing:
         return found
 
     def _from_sobol(self, first: int, taken: FloatArray) -> FloatArray | None:
-        """Return the first point of the sequence that will do."""
-        for start in range(first, first + N_SOBOL, SOBOL_BLOCK):
-            points = self._snapped(self.sobol(start, start + SOBOL_BLOCK))
-            rows = np.flatnonzero(self._fits(points, taken))
+        """Return the first point of the sequence, from number ``first`` on, that will do."""
+        block = first // SOBOL_BLOCK
+        for number in range(block, block + N_SOBOL // SOBOL_BLOCK):
+            indices, points = self._allowed_block(number)
+            points = points[indices >= first]
+            rows = np.flatnonzero(self._is_free(points, taken))
             if rows.size:
                 return np.asarray(points[rows[0]])
         return None
+
+    def _allowed_block(self, number: int) -> tuple[np.ndarray, FloatArray]:
+        """Return numbers and snapped points of what is allowed in a block of the sequence."""
+        if number not in self._blocks:
+            start = number * SOBOL_BLOCK
+            points = self._snapped(self.sobol(start, start + SOBOL_BLOCK))
+            rows = np.flatnonzero(self.domain.allowed(self._returned(points)))
+            self._blocks[number] = start + rows, points[rows]
+        return self._blocks[number]
 
     def _hard_to_find(
         self, u: FloatArray, taken: FloatArray, rng: np.random.Generator
