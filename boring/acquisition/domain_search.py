@@ -42,6 +42,8 @@ __all__ = ["DomainSearch", "maximize_in_domain"]
 # Candidates outside the constraints that are pulled back; of these, so many are projected too.
 N_PULLED = 32
 N_PROJECTED = 4
+# Steps over the lattice, in one turn.
+N_STEPS = 100
 # Turns of neighbours and continuous columns.
 N_TURNS = 6
 # Steps of SLSQP along the constraints.
@@ -155,7 +157,9 @@ class DomainSearch:
         self, points: FloatArray, values: FloatArray, active: np.ndarray
     ) -> None:
         """Take each point to the best of its neighbours in the box, while that is better."""
-        while active.size and not self.domain.is_continuous:
+        for _ in range(N_STEPS):
+            if not active.size or self.domain.is_continuous:
+                break
             around = [self.neighbours(points[row]) for row in active]
             found = self.evaluate(np.concatenate(around))
             splits = np.split(found, np.cumsum([len(rows) for rows in around])[:-1])
