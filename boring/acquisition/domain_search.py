@@ -109,11 +109,12 @@ class DomainSearch:
         values = np.full(len(points), -np.inf)
         good = self.domain.allowed(points) if len(points) else np.zeros(0, dtype=bool)
         if good.any():
-            values[good] = self._of(points[good])
+            values[good] = self.values_of(points[good])
             self._remember(points, values)
         return values
 
-    def _of(self, points: FloatArray) -> FloatArray:
+    def values_of(self, points: FloatArray) -> FloatArray:
+        """Return the acquisition of any points (k, D); -inf where it is not finite."""
         values = np.asarray(self.acquisition.value(points), dtype=np.float64)
         finite = np.isfinite(values)
         self.n_evaluations += len(points)
@@ -186,22 +187,23 @@ class DomainSearch:
         self._take(points, values, active, ascent.best_points, ascent.best_values)
         if not self.domain.is_constrained:
             return
-        self._try(points, values, active, self._pulled(points[active], ascent.ends))
+        self.offer(points, values, active, self._pulled(points[active], ascent.ends))
         beyond = ~self.domain.allowed(ascent.ends)
         for row in active[beyond]:
             one, before = np.array([row]), values[row]
             end = self._along_constraints(points[row])
             if end is not None:
-                self._try(points, values, one, self._pulled(points[one], end))
+                self.offer(points, values, one, self._pulled(points[one], end))
             if not values[row] > before:
                 self._wander(points, values, one)
 
     def _pulled(self, inside: FloatArray, outside: FloatArray) -> FloatArray:
         return pull_back(self.domain, inside, np.clip(outside, self.low, self.high))
 
-    def _try(
+    def offer(
         self, points: FloatArray, values: FloatArray, rows: np.ndarray, theirs: FloatArray
     ) -> None:
+        """Replace points by allowed ones that are better, one for each of the rows."""
         self._take(points, values, rows, theirs, self.evaluate(theirs))
 
     def _take(
@@ -362,7 +364,7 @@ def maximize_in_domain(
         search.n_non_finite += relaxed.n_non_finite
         if domain.is_constrained:
             ends = pull_back(domain, points, ends)
-        search._try(points, values, np.arange(len(points)), ends)
+        search.offer(points, values, np.arange(len(points)), ends)
     _, values = search.climb(points, values, max_iterations)
     if search.x is None:
         return as_result(
@@ -387,7 +389,7 @@ def _pulled_candidates(
     beyond = points[outside]
     if not len(beyond):
         return np.empty((0, domain.dim))
-    beyond = beyond[np.argsort(-search._of(beyond), kind="stable")[:N_PULLED]]
+    beyond = beyond[np.argsort(-search.values_of(beyond), kind="stable")[:N_PULLED]]
     known = np.vstack([center, search.avoid])
     known = np.vstack([known[domain.allowed(known)], points[~outside]])
     pulled = [x for x in (project(domain, u) for u in beyond[:N_PROJECTED]) if x is not None]
