@@ -84,7 +84,7 @@ def project(domain: Domain, u: FloatArray) -> FloatArray | None:
         Least squares by SLSQP, hence for constraints that are smooth near u; None where it ends
         at no allowed point.
     """
-    free = np.flatnonzero(~domain.discrete)
+    free = domain.free(u)
     scale = np.maximum(np.abs(domain.values(u)[0]), STEP)
     if not free.size or not np.all(np.isfinite(scale)):
         return None

@@ -28,6 +28,9 @@ N_PROBES = 64
 SAME_COLUMN = 1e-9
 """A column that no snap moves by more than this, at so many fixed points, is continuous."""
 
+NUDGE = 1e-3
+"""How far columns are moved to see whether they are free."""
+
 ROUNDING = 1e-9
 """How far outside the cube a lattice may return a point."""
 
@@ -157,6 +160,16 @@ class Domain:
         return self._dim
 
     @property
+    def lattice(self) -> Lattice | None:
+        """The lattice; None where every column is continuous."""
+        return self._lattice
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The constraints."""
+        return self._constraints
+
+    @property
     def is_continuous(self) -> bool:
         """Whether there is no lattice: snapping changes nothing, and nothing has neighbours."""
         return self._lattice is None
@@ -171,12 +184,16 @@ class Domain:
         """Whether this is the cube and no more."""
         return self.is_continuous and not self.is_constrained
 
-    @cached_property
+    @property
     def discrete(self) -> BoolArray:
         """Mask of the columns that the lattice moves, shape (D,).
 
-        Found by snapping a fixed sample of the cube.
+        Found by snapping a fixed sample of the cube; a subclass that knows may say.
         """
+        return self._probed
+
+    @cached_property
+    def _probed(self) -> BoolArray:
         probes = np.random.default_rng(0).uniform(-1.0, 1.0, (N_PROBES, self._dim))
         mask: BoolArray = np.any(np.abs(self.snap(probes) - probes) > SAME_COLUMN, axis=0)
         mask.flags.writeable = False
@@ -197,6 +214,18 @@ class Domain:
         if self._lattice is None:
             return points
         return self._checked(self._lattice.snap(points), len(points), "snap")
+
+    def free(self, u: FloatArray) -> np.ndarray:
+        """Return the numbers of the continuous columns that snapping leaves alone near u, (k,).
+
+        Where a lattice holds some of them fast at some of its points, as those of parameters that
+        are not active there, fewer than elsewhere.
+        """
+        loose = ~self.discrete
+        if self._lattice is not None:
+            moved = u + np.where(loose, np.where(u > 0.0, -NUDGE, NUDGE), 0.0)
+            loose = loose & (np.abs(self.snap(moved)[0] - moved) <= SAME_COLUMN)
+        return np.flatnonzero(loose)
 
     def allowed(self, U: ArrayLike) -> BoolArray:
         """Say which points satisfy every constraint once they are snapped, shape (n,).

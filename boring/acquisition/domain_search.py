@@ -13,7 +13,7 @@ the library can be used, with their gradients.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -95,11 +95,6 @@ class DomainSearch:
     value: float = -np.inf
     n_evaluations: int = 0
     n_non_finite: int = 0
-    free: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Find the continuous columns."""
-        self.free = np.flatnonzero(~self.domain.discrete)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """Return the acquisition of snapped points (k, D); -inf where it may not be asked.
@@ -148,7 +143,7 @@ class DomainSearch:
                 break
             before = values[active]
             self._step_to_neighbours(points, values, active)
-            if self.free.size and max_iterations:
+            if max_iterations and not self.domain.discrete.all():
                 self._refine(points, values, active, max_iterations)
             gained = values[active] > before + NEGLIGIBLE * (1.0 + np.abs(before))
             active = active[gained] if not self.domain.is_continuous else active[:0]
@@ -221,7 +216,9 @@ class DomainSearch:
 
     def _along_constraints(self, u: FloatArray) -> FloatArray | None:
         """Ascend by SLSQP, which follows constraints that are smooth; shape (1, D)."""
-        free = self.free
+        free = self.domain.free(u)
+        if not free.size:
+            return None
 
         def objective(v: FloatArray) -> tuple[float, FloatArray]:
             point = u.copy()
@@ -250,14 +247,15 @@ class DomainSearch:
 
         The size of the moves grows while they gain and shrinks when they do not.
         """
-        half_width = 0.5 * (self.high - self.low)[self.free]
-        scale = LARGEST_MOVE
+        free = self.domain.free(points[one[0]])
+        half_width = 0.5 * (self.high - self.low)[free]
+        scale = LARGEST_MOVE if free.size else 0.0
         for _ in range(N_WANDERS):
             if scale < LEAST_MOVE:
                 break
             moves = np.tile(points[one], (N_MOVES, 1))
-            steps = self.rng.standard_normal((N_MOVES, self.free.size))
-            moves[:, self.free] += scale * half_width * steps
+            steps = self.rng.standard_normal((N_MOVES, free.size))
+            moves[:, free] += scale * half_width * steps
             moves = np.clip(moves, self.low, self.high)
             theirs = self.evaluate(moves)
             best, before = int(np.argmax(theirs)), values[one].copy()
@@ -271,10 +269,10 @@ class _HeldAscent(JointSearch):
     def __init__(self, search: DomainSearch, starts: FloatArray, values: FloatArray) -> None:
         self._search = search
         low, high = starts.copy(), starts.copy()
-        low[:, search.free], high[:, search.free] = (
-            np.minimum(search.low, starts)[:, search.free],
-            np.maximum(search.high, starts)[:, search.free],
-        )
+        for row, start in enumerate(starts):
+            free = search.domain.free(start)
+            low[row, free] = np.minimum(search.low, start)[free]
+            high[row, free] = np.maximum(search.high, start)[free]
         self._box = list(zip(low.ravel().tolist(), high.ravel().tolist(), strict=True))
         super().__init__(search.acquisition, starts, values, float(values.min()))
 

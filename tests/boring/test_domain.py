@@ -64,6 +64,31 @@ def test_discrete_columns_are_found():
     assert Domain(3, OneHot()).discrete.all()
 
 
+class Conditional(Lattice):
+    """The second column counts only where the first is 1."""
+
+    def snap(self, U):
+        snapped = np.array(U)
+        snapped[:, 0] = np.where(U[:, 0] > 0, 1.0, -1.0)
+        snapped[snapped[:, 0] < 0, 1] = 0.0
+        return snapped
+
+    def neighbours(self, u):
+        return self.snap(np.array([[-u[0], u[1], u[2]]]))
+
+
+class KnowsItsColumns(Domain):
+    @property
+    def discrete(self):
+        return np.array([True, False, False])
+
+
+def test_a_column_may_be_free_at_some_points_only():
+    domain = KnowsItsColumns(3, Conditional())
+    assert domain.free(np.array([1.0, 0.3, 0.0])).tolist() == [1, 2]
+    assert domain.free(np.array([-1.0, 0.0, 1.0])).tolist() == [2]
+
+
 def test_a_point_is_allowed_where_no_constraint_is_positive_once_it_is_snapped():
     lattice = GridLattice({0: [-1.0, 1.0]})
     domain = Domain(2, lattice, [lambda U: U[:, 0] + U[:, 1], lambda U: -1.5 - U.sum(axis=1)])

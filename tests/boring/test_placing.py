@@ -10,6 +10,7 @@ from boring.api import minimize
 from boring.domain import Domain, GridLattice
 from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
 from boring.optimizer import Optimizer
+from boring.parameters import Categorical, Integer, ParameterSpace, Real
 from boring.placing import Placing, is_new
 from boring.registry import get_optimizer
 from boring.result import OptimizerState
@@ -228,6 +229,27 @@ def test_the_nearest_new_point_takes_the_place_of_a_taken_one():
 def test_errors_name_the_rule(arguments, rule):
     with pytest.raises(InvalidInputError, match=rule):
         make(**arguments)
+
+
+def test_parameters_with_conditions_and_constraints():
+    space = ParameterSpace(
+        [
+            Real("gain", 0.1, 10.0, log=True),
+            Integer("layers", 1, 4),
+            Categorical("kind", ["a", "b", "c"]),
+            Real("slope", 0.0, 1.0, when="kind == 'a'"),
+        ],
+        constraints=["gain * layers <= 12"],
+    )
+    optimizer = make("boring", space.box, space.domain)
+    for _ in range(9):
+        x = optimizer.ask()
+        configuration = space.decode(space.box.scale(x))[0]
+        assert configuration["gain"] * configuration["layers"] <= 12
+        assert ("slope" in configuration) == (configuration["kind"] == "a")
+        loss = (np.log(configuration["gain"]) - 1) ** 2 + configuration["layers"]
+        optimizer.tell(x, loss + configuration.get("slope", 0.5) ** 2)
+    check(optimizer.result().X, space.domain, space.box)
 
 
 # What BORING makes of it.
