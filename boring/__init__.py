@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from .api import maximize as maximize
     from .api import minimize as minimize
     from .data import Observations as Observations
+    from .domain import Domain as Domain
+    from .domain import GridLattice as GridLattice
+    from .domain import Lattice as Lattice
     from .exceptions import BoringError as BoringError
     from .exceptions import BoringWarning as BoringWarning
     from .exceptions import EvaluationError as EvaluationError
     from .exceptions import FitError as FitError
     from .exceptions import InvalidInputError as InvalidInputError
     from .exceptions import JournalError as JournalError
+    from .exceptions import SpaceExhaustedError as SpaceExhaustedError
     from .optimizer import Optimizer as Optimizer
     from .proposal import Proposal as Proposal
     from .proposal import ProposalContext as ProposalContext
@@ -39,17 +43,21 @@ _HOMES = {
     "BoringOptimizer": "algorithm",
     "BoringWarning": "exceptions",
     "Box": "space",
+    "Domain": "domain",
     "EvaluationError": "exceptions",
     "FitError": "exceptions",
+    "GridLattice": "domain",
     "InvalidInputError": "exceptions",
     "IterationRecord": "result",
     "JournalError": "exceptions",
+    "Lattice": "domain",
     "Observations": "data",
     "OptimizationResult": "result",
     "Optimizer": "optimizer",
     "OptimizerState": "result",
     "Proposal": "proposal",
     "ProposalContext": "proposal",
+    "SpaceExhaustedError": "exceptions",
     "SubspaceEstimate": "subspace.estimate",
     "estimate_active_subspace": "subspace.estimate",
     "get_optimizer": "registry",
@@ -64,17 +72,21 @@ __all__ = [
     "BoringOptimizer",
     "BoringWarning",
     "Box",
+    "Domain",
     "EvaluationError",
     "FitError",
+    "GridLattice",
     "InvalidInputError",
     "IterationRecord",
     "JournalError",
+    "Lattice",
     "Observations",
     "OptimizationResult",
     "Optimizer",
     "OptimizerState",
     "Proposal",
     "ProposalContext",
+    "SpaceExhaustedError",
     "SubspaceEstimate",
     "__version__",
     "estimate_active_subspace",

@@ -14,6 +14,7 @@ from . import __version__
 from ._json import canonical
 from ._warn import warn
 from .data import Observations
+from .domain import Domain
 from .exceptions import (
     BoringWarning,
     ConstantObjectiveWarning,
@@ -93,10 +94,14 @@ class Design:
 
     def sobol_point(self, index: int) -> FloatArray:
         """Return one point of the run's Sobol sequence, shape (D,), scaled units."""
-        if index >= len(self._sobol):
-            self._sobol = sobol_design(1 << (index + 1).bit_length(), self._dim, self._rng())
-        point: FloatArray = self._sobol[index]
+        point: FloatArray = self.sobol_points(index, index + 1)[0]
         return point
+
+    def sobol_points(self, start: int, stop: int) -> FloatArray:
+        """Return points of the run's Sobol sequence, shape (stop - start, D), scaled units."""
+        if stop > len(self._sobol):
+            self._sobol = sobol_design(1 << stop.bit_length(), self._dim, self._rng())
+        return self._sobol[start:stop]
 
     def _rng(self) -> np.random.Generator:
         return keyed_generator(self._entropy, "initial design")
@@ -272,9 +277,47 @@ def versions() -> dict[str, str]:
     return dict(_installed_versions())
 
 
+def checked_domain(domain: object, dim: int) -> Domain:
+    """Return the domain of a space with D inputs: the plain cube if none was given."""
+    if domain is None:
+        return Domain(dim)
+    if not isinstance(domain, Domain) or domain.dim != dim:
+        received = (
+            f"one of {domain.dim} inputs" if isinstance(domain, Domain) else type(domain).__name__
+        )
+        raise InvalidInputError(
+            f"domain must be a Domain of {dim} inputs, as many as the space has; received "
+            f"{received}. Pass for example Domain({dim}, lattice), or None."
+        )
+    return domain
+
+
+def check_domain_of_state(has_domain: bool, domain: Domain | None) -> None:
+    """Raise if a run is to be carried on with a domain that it cannot have had."""
+    is_given = domain is not None and not domain.is_plain
+    if has_domain and not is_given:
+        raise InvalidInputError(
+            "A run on a lattice or with known constraints carries on with them; its state and "
+            "its journal do not hold them, and none came. Pass domain= as when it began."
+        )
+    if is_given and not has_domain:
+        raise InvalidInputError(
+            "A run carries on with the domain that it began with; it began on the plain box, and a "
+            "domain with a lattice or constraints was passed. Leave domain out, or start a new run "
+            "and tell it the values."
+        )
+
+
 def journal_header(optimizer: RecordedRun) -> dict[str, Any]:
-    """Return the configuration of an optimiser as a journal states it."""
+    """Return the configuration of an optimiser as a journal states it.
+
+    What a plain run does not need is left out, so that its journal has its old form.
+    """
+    more: dict[str, Any] = {"repeats": True} if optimizer.repeats else {}
+    if not optimizer.domain.is_plain:
+        more["domain"] = True
     return {
+        **more,
         "optimizer": optimizer.name,
         "space": optimizer.space.to_dict(),
         "direction": optimizer.direction,
@@ -299,6 +342,8 @@ def journal_state(contents: JournalContents) -> OptimizerState:
             n_initial=int(header["n_initial"]),
             options=dict(header["options"]),
             history=contents.history,
+            has_domain=header.get("domain", False) is True,
+            repeats=header.get("repeats", False) is True,
         )
     except (TypeError, ValueError) as error:
         raise JournalError(

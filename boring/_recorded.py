@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from . import _optimizer_support as support
 from ._json import canonical
 from .data import Observations
+from .domain import Domain
 from .exceptions import InvalidInputError
 from .history import History
 from .journal import Journal, read_journal
@@ -34,7 +35,7 @@ class RecordedRun:
 
     Parameters
     ----------
-    space, direction, n_initial, seed, **options
+    space, direction, n_initial, seed, domain, repeats, **options
         As in :class:`boring.optimizer.Optimizer`.
     """
 
@@ -49,6 +50,8 @@ class RecordedRun:
         direction: Direction,
         n_initial: int | None = None,
         seed: SeedLike = None,
+        domain: Domain | None = None,
+        repeats: bool = False,
         **options: Any,
     ) -> None:
         if direction not in {"minimize", "maximize"}:
@@ -57,6 +60,10 @@ class RecordedRun:
                 f"{direction!r}. {suggest(str(direction), ('minimize', 'maximize'))}"
             )
         self._space = Box.from_bounds(space)
+        self._domain = support.checked_domain(domain, self._space.dim)
+        if not isinstance(repeats, bool):
+            raise InvalidInputError(f"repeats must be True or False; received {repeats!r}.")
+        self._repeats = repeats
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
         self._sign = 1.0 if direction == "maximize" else -1.0
@@ -92,6 +99,16 @@ class RecordedRun:
     def space(self) -> Box:
         """The box."""
         return self._space
+
+    @property
+    def domain(self) -> Domain:
+        """Where in the box points may be asked."""
+        return self._domain
+
+    @property
+    def repeats(self) -> bool:
+        """Whether points may be asked again."""
+        return self._repeats
 
     @property
     def direction(self) -> Direction:
@@ -138,12 +155,14 @@ class RecordedRun:
         return OptimizerState(history=self._history, **self._configuration())
 
     @classmethod
-    def from_state(cls, state: OptimizerState) -> Self:
+    def from_state(cls, state: OptimizerState, domain: Domain | None = None) -> Self:
         """Return an optimiser that carries on from a state.
 
         Parameters
         ----------
         state : OptimizerState
+        domain : Domain, optional
+            That of the run, which its state does not hold.
 
         Returns
         -------
@@ -153,26 +172,31 @@ class RecordedRun:
         Raises
         ------
         InvalidInputError
-            If the state belongs to another class.
+            If the state belongs to another class, or the run has a domain and none came.
         """
+        support.check_domain_of_state(state.has_domain, domain)
         kind = support.resolve_class(cls, state.optimizer)
         optimizer = kind(
             state.space,
             direction=state.direction,
             n_initial=state.n_initial,
             seed=state.entropy,
+            domain=domain,
+            repeats=state.repeats,
             **state.options,
         )
         optimizer._history = state.history
         return optimizer
 
     @classmethod
-    def resume(cls, journal: str | os.PathLike[str]) -> Self:
+    def resume(cls, journal: str | os.PathLike[str], domain: Domain | None = None) -> Self:
         """Return an optimiser that carries on from a journal, and carries the journal on.
 
         Parameters
         ----------
         journal : path-like
+        domain : Domain, optional
+            As in :meth:`from_state`.
 
         Returns
         -------
@@ -181,6 +205,8 @@ class RecordedRun:
 
         Raises
         ------
+        InvalidInputError
+            As in :meth:`from_state`.
         JournalError
             If the file is absent, foreign or corrupt; it is left as it is.
 
@@ -190,7 +216,7 @@ class RecordedRun:
             If a torn last line was removed.
         """
         contents = read_journal(journal)
-        optimizer = cls.from_state(support.journal_state(contents))
+        optimizer = cls.from_state(support.journal_state(contents), domain)
         optimizer._journal = Journal(contents.path, contents=contents)
         return optimizer
 
@@ -223,6 +249,8 @@ class RecordedRun:
             "entropy": self._entropy,
             "n_initial": self._n_initial,
             "options": canonical(self.option_values(), "options"),
+            "has_domain": not self._domain.is_plain,
+            "repeats": self._repeats,
         }
 
     def _write_journal(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _optimizer_support as support
 from ._warn import warn
 from .evaluation import Objective, check_on_error, evaluate
-from .exceptions import BoringError, BudgetWarning, FitError, InvalidInputError
+from .exceptions import BoringError, BudgetWarning, FitError, InvalidInputError, SpaceExhaustedError
 from .progress import ProgressBar
 from .result import IterationRecord, OptimizationResult, best_so_far
 from .stopping import RunStatus, StoppingCondition
@@ -40,7 +40,11 @@ def run(
         with ProgressBar(total, optimizer.n_told, optimizer.name, progress) as bar:
             reasons = clock.reasons()
             while not reasons:
-                record = _evaluate_next(optimizer, fun, on_error)
+                try:
+                    record = _evaluate_next(optimizer, fun, on_error)
+                except SpaceExhaustedError:
+                    reasons = {"space_exhausted": float(optimizer.n_told)}
+                    break
                 bar.update(clock.count())
                 stopped = callback is not None and bool(callback(optimizer, record))
                 reasons = clock.reasons()

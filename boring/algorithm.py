@@ -183,7 +183,8 @@ class BoringOptimizer(Optimizer):
             kind = "portfolio"
         if kind == "local":
             effort = self._effort("local", context)
-            step = local_step(X, y, local, context.rng, effort)
+            known = np.vstack([context.data.X, context.pending])
+            step = local_step(X, y, local, context.rng, effort, domain=context.domain, taken=known)
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, kept, context, y, effort)

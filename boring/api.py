@@ -66,7 +66,8 @@ def minimize(
     progress : bool, optional
         Whether to show a bar; None shows it on terminals, unless ``BORING_PROGRESS=0``.
     **options
-        ``n_initial`` and the options of the method.
+        ``n_initial``, ``domain`` and ``repeats`` (:class:`boring.optimizer.Optimizer`), and the
+        options of the method.
 
     Returns
     -------
@@ -132,7 +133,8 @@ def maximize(
     fun, bounds, n_evaluations, method, seed, callback, on_error, journal, stopping, progress
         As in :func:`minimize`.
     **options
-        ``n_initial`` and the options of the method.
+        ``n_initial``, ``domain`` and ``repeats`` (:class:`boring.optimizer.Optimizer`), and the
+        options of the method.
 
     Returns
     -------
@@ -214,7 +216,7 @@ def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
     kind = optimizer_class(factory)
     if kind is None:
         return
-    allowed = ("n_initial", *kind.option_names())
+    allowed = ("n_initial", "domain", "repeats", *kind.option_names())
     for keyword in options:
         if keyword not in allowed:
             raise UnknownNameError(
@@ -237,12 +239,13 @@ def _journal_entropy(contents: JournalContents, seed: SeedLike) -> int:
 def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
     """Give an optimiser the history of a journal, after checking that it is of the same run."""
     theirs = {**contents.header, "space": contents.space.to_dict()}
-    for name, ours in support.journal_header(optimizer).items():
-        if name != "versions" and theirs[name] != ours:
+    ours = support.journal_header(optimizer)
+    for name in (*ours, "domain", "repeats"):
+        if name != "versions" and theirs.get(name) != ours.get(name):
             raise JournalError(
                 f"A journal carries on one run; line 1 of {contents.path} has {name} = "
-                f"{_short(theirs[name])}, and this run has {_short(ours)}. Repeat the call that "
-                "wrote it, or pass another path. The file was left as it is."
+                f"{_short(theirs.get(name))}, and this run has {_short(ours.get(name))}. Repeat "
+                "the call that wrote it, or pass another path. The file was left as it is."
             )
     optimizer._history = contents.history
     optimizer._journal = Journal(contents.path, contents=contents)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boring.acquisition.base import Acquisition
+from boring.acquisition.domain_search import maximize_in_domain
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.effort import FULL, Effort
@@ -49,7 +50,21 @@ def search_box(
         Directions along which starts are spread.
     context : ProposalContext
     effort : Effort, optional
+
+    Notes
+    -----
+    In a domain with a lattice or constraints, among its points only.
     """
+    if not context.domain.is_plain:
+        return maximize_in_domain(
+            acquisition,
+            context.domain,
+            incumbent=incumbent,
+            rng=context.rng,
+            basis=basis,
+            avoid=np.vstack([context.data.X, context.pending]),
+            **effort.search,
+        )
     return maximize_acquisition(
         acquisition,
         context.data.dim,

@@ -26,6 +26,7 @@ __all__ = [
     "JournalWarning",
     "NonFiniteWarning",
     "NumericsWarning",
+    "SpaceExhaustedError",
     "SubspaceWarning",
     "UnknownNameError",
 ]
@@ -85,6 +86,10 @@ class EvaluationError(BoringError, RuntimeError):
 
 class JournalError(BoringError, RuntimeError):
     """A journal file is corrupt, foreign, or belongs to another run."""
+
+
+class SpaceExhaustedError(BoringError, RuntimeError):
+    """Every point that may be evaluated has been told or is out for evaluation."""
 
 
 class BoringWarning(UserWarning):

@@ -162,7 +162,8 @@ def fresh_point(
     if start.size < n_initial or not informative:
         return proposal(start, design_point(n + len(context.pending)), {"phase": "fresh design"})
     if wants_local(start, n_initial) and not is_awaited(start.local, context.pending):
-        step = local_step(X, y, start.local or {}, context.rng)
+        known = np.vstack([data.X, context.pending])
+        step = local_step(X, y, start.local or {}, context.rng, domain=context.domain, taken=known)
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):
             info: dict[str, InfoValue] = {

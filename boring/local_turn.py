@@ -25,7 +25,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement
+from boring.acquisition.local_domain import best_in_domain
+from boring.domain import Domain
 from boring.effort import FULL, Effort
 from boring.kernels import (
     SQUARED_EXPONENTIAL,
@@ -233,6 +236,9 @@ def local_step(
     memory: Mapping[str, Any],
     rng: np.random.Generator,
     effort: Effort = FULL,
+    *,
+    domain: Domain | None = None,
+    taken: FloatArray | None = None,
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and maximise log-EI in its trust region.
 
@@ -245,6 +251,10 @@ def local_step(
         `LocalStep.memory` of the last step; empty before the first.
     rng : numpy.random.Generator
     effort : Effort, optional
+    domain : Domain, optional
+        Where the step may lead; None is the whole box.
+    taken : ndarray, shape (m, D), scaled units, optional
+        Points of the domain that the step is not to repeat, beside X.
 
     Returns
     -------
@@ -269,11 +279,20 @@ def local_step(
     posterior = fit_local(U, values - values.mean(), in_metric=effort.level == 0)
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
-    offset, log_gain = _best_in_box(posterior, low, high, N_STARTS if effort.level == 0 else 1, rng)
+    acquisition: Acquisition = LogExpectedImprovement(posterior, best_in_noise(posterior))
+    n_starts = N_STARTS if effort.level == 0 else 1
+    offset, log_gain = _best_in_box(acquisition, low, high, n_starts, rng)
+    if domain is not None and not domain.is_plain:
+        known = np.vstack([X[best], X] if taken is None else [X[best], X, taken])
+        offset, log_gain = best_in_domain(
+            acquisition, domain, known, unit_length, radius, offset, rng
+        )
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:
         return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
     x = np.clip(X[best] + unit_length * offset, -1.0, 1.0)
+    if domain is not None:
+        x = domain.snap(x)[0]
     remembered |= {"proposed": x.tolist(), "gain": gain, "radius": radius}
     return LocalStep(x, gain, radius, remembered)
 
@@ -290,14 +309,13 @@ def _neighbours(X: FloatArray, best: int) -> tuple[np.ndarray, float]:
 
 
 def _best_in_box(
-    posterior: GaussianProcess,
+    acquisition: Acquisition,
     low: FloatArray,
     high: FloatArray,
     n_starts: int,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, float]:
     """Maximise log-EI over a small box from several starts; return the point and its value."""
-    acquisition = LogExpectedImprovement(posterior, best_in_noise(posterior))
 
     def objective(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = acquisition.value_and_gradient(u[None, :])

@@ -20,9 +20,12 @@ from ._json import canonical
 from ._recorded import RecordedRun
 from ._run import run as run_loop
 from ._warn import warn
+from .domain import Domain
 from .evaluation import Objective
+from .exceptions import DuplicatePointWarning
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
+from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
 from .result import IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
@@ -54,6 +57,13 @@ class Optimizer(RecordedRun, ABC):
         lets the optimiser choose.
     seed : int, SeedSequence or None
         None draws fresh entropy, which the state, the journal and the result record.
+    domain : Domain, optional
+        Lattice and known constraints in scaled units (:mod:`boring.domain`). Whatever the
+        algorithm proposes, points that are asked lie on the lattice, are allowed, and were neither
+        told nor asked before. None is the whole box. It is not part of states and journals.
+    repeats : bool, default False
+        Whether points of a domain may be asked again, to average noise. On the plain box, where
+        algorithms avoid old points by themselves, it changes nothing.
     **options
         Fields of ``options_type``.
 
@@ -78,12 +88,23 @@ class Optimizer(RecordedRun, ABC):
         direction: Direction,
         n_initial: int | None = None,
         seed: SeedLike = None,
+        domain: Domain | None = None,
+        repeats: bool = False,
         **options: Any,
     ) -> None:
-        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
+        super().__init__(
+            space,
+            direction=direction,
+            n_initial=n_initial,
+            seed=seed,
+            domain=domain,
+            repeats=repeats,
+            **options,
+        )
         self._design = support.Design(
             self._space.dim, self._n_initial, self._entropy, self._initial_points
         )
+        self._placing = Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
 
     # What subclasses write.
 
@@ -131,7 +152,9 @@ class Optimizer(RecordedRun, ABC):
         Raises
         ------
         InvalidInputError
-            If n is not a positive integer.
+            If n is not a positive integer, or no point of the domain satisfies its constraints.
+        SpaceExhaustedError
+            If fewer points of the domain are left; those that were are pending then.
         JournalError
             If there is a journal and it cannot be written.
         """
@@ -258,12 +281,15 @@ class Optimizer(RecordedRun, ABC):
         history = self._history
         if history.n_told < self._n_initial or self._has_nothing_to_model():
             scaled, phase = self._design.point(history.n_design)
+            scaled = self._placed_in_design(scaled, history.n_design)
             memory, info = None, {}
         else:
             proposal = self._checked_proposal(history)
             info = canonical(proposal.info, "info")
             phase = str(info.pop("phase", "proposal"))
             scaled, memory = proposal.x, canonical(proposal.memory, "memory")
+            if not self._domain.is_plain:
+                scaled = self._placing.proposal(scaled, self._known(), self._placing_rng())
         return Ask(
             number=len(history.asks),
             x=frozen_point(self._space.unscale(scaled)),
@@ -277,8 +303,25 @@ class Optimizer(RecordedRun, ABC):
         return self.is_model_based and not self.data.is_informative
 
     def _sobol_point(self, index: int) -> FloatArray:
-        """Return one point of the sequence that the initial design begins, shape (D,), scaled."""
-        return self._design.sobol_point(index)
+        """Return one point of the sequence that the initial design begins, shape (D,), scaled.
+
+        In a domain, the first from there on that may be asked.
+        """
+        return self._placed_in_design(self._design.sobol_point(index), index)
+
+    def _placed_in_design(self, x: FloatArray, index: int) -> FloatArray:
+        if self._domain.is_plain:
+            return x
+        first = max(index, self._n_initial)
+        return self._placing.design_point(x, first, self._known(), self._placing_rng())
+
+    def _known(self) -> FloatArray:
+        """Return told and pending points, shape (m, D), scaled."""
+        return np.vstack([self.data.X, self._space.scale(self._history.pending_X)])
+
+    def _placing_rng(self) -> np.random.Generator:
+        history = self._history
+        return keyed_generator(self._entropy, "placing", history.n_told, len(history.pending))
 
     def _checked_proposal(self, history: History) -> Proposal:
         pending = self._space.scale(history.pending_X)
@@ -290,6 +333,7 @@ class Optimizer(RecordedRun, ABC):
             rng=keyed_generator(self._entropy, "proposal", history.n_told, len(pending)),
             entropy=self._entropy,
             asks=history.asks,
+            domain=self._domain,
         )
         with single_blas_thread():
             proposal = self._propose(context)
@@ -299,6 +343,8 @@ class Optimizer(RecordedRun, ABC):
         """Record checked points: first in memory, then on disk, then warn."""
         tells = support.match_pending(self._history, self._space, points, values, error)
         notices = support.notices(self._history.X, tells)
+        if self._repeats:
+            notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
         self._history = self._history.with_tells(tells)
         self._stop_reason = {}
         self._write_journal()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .data import Observations
+from .domain import Domain
 from .history import Ask
 from .result import InfoValue
 from .typing import FloatArray
@@ -37,6 +38,9 @@ class ProposalContext:
         Keyed by the run's entropy and the numbers of told and pending points.
     entropy : int
         For generators that are to be the same at every proposal.
+    domain : Domain
+        Where points may be asked. The base sees to it whatever is proposed, but an algorithm that
+        searches there proposes better.
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
     """
@@ -46,6 +50,7 @@ class ProposalContext:
     memory: Mapping[str, Any]
     rng: np.random.Generator
     entropy: int
+    domain: Domain
     asks: Sequence[Ask] = ()
 
 

@@ -93,6 +93,10 @@ class OptimizerState:
     options : mapping of str to JSON-able value
     history : History
         What was asked and told, and what the algorithm remembers.
+    has_domain : bool, default False
+        Whether the run has a domain beside the box; the domain itself is not part of the state.
+    repeats : bool, default False
+        Whether points may be asked again.
     """
 
     optimizer: str
@@ -102,6 +106,8 @@ class OptimizerState:
     n_initial: int
     options: Mapping[str, Any]
     history: History
+    has_domain: bool = False
+    repeats: bool = False
 
     def to_json(self) -> str:
         """Return the state as one line of strict JSON, with its schema version."""
@@ -149,6 +155,8 @@ class OptimizerState:
                 n_initial=int(values["n_initial"]),
                 options=values["options"],
                 history=history,
+                has_domain=values.get("domain", False) is True,
+                repeats=values.get("repeats", False) is True,
             )
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
@@ -208,6 +216,8 @@ class OptimizerState:
             "n_initial": self.n_initial,
             "options": canonical(self.options, "options"),
             "events": [event.to_dict(with_seconds=with_seconds) for event in self.history.events],
+            **({"domain": True} if self.has_domain else {}),
+            **({"repeats": True} if self.repeats else {}),
         }
 
 

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from boring._warn import warn
 from boring.acquisition.base import Acquisition
 from boring.exceptions import InvalidInputError, NumericsWarning
-from boring.typing import FloatArray
+from boring.typing import BoolArray, FloatArray
 
 __all__ = ["MaximizerResult", "duplicates", "generate_candidates", "maximize_acquisition"]
 
@@ -182,7 +182,7 @@ def maximize_acquisition(
         If the acquisition is finite at no candidate; the result is then a random step from
         the incumbent.
     """
-    incumbent, basis, avoid = _check_arguments(dim, incumbent, basis, avoid)
+    incumbent, basis, avoid = check_arguments(dim, incumbent, basis, avoid)
     if n_candidates < 1 or n_starts < 1 or max_iterations < 0:
         raise InvalidInputError(
             "n_candidates and n_starts must be at least 1 and max_iterations at least 0, "
@@ -205,11 +205,11 @@ def maximize_acquisition(
             NumericsWarning,
         )
         x = _replacement(incumbent, avoid, rng)
-        return _result(x, -np.inf, -np.inf, "replacement", True, n_evaluations, n_bad)
+        return as_result(x, -np.inf, -np.inf, "replacement", True, n_evaluations, n_bad)
 
     values = np.where(finite, values, -np.inf)
-    starts = _choose_starts(values, labels, n_starts)
-    search = _JointSearch(acquisition, points[starts], values[starts], float(values[finite].min()))
+    starts = choose_starts(values, labels, n_starts)
+    search = JointSearch(acquisition, points[starts], values[starts], float(values[finite].min()))
     if max_iterations:
         search.run(max_iterations)
     best = int(np.argmax(search.best_values))
@@ -221,7 +221,7 @@ def maximize_acquisition(
         n_evaluations += 1
         if not np.isfinite(value):
             value, n_bad = -np.inf, n_bad + 1
-    return _result(
+    return as_result(
         x,
         value,
         float(values.max()),
@@ -232,7 +232,7 @@ def maximize_acquisition(
     )
 
 
-class _JointSearch:
+class JointSearch:
     """L-BFGS-B over several starts at once, remembering the best point of each."""
 
     def __init__(
@@ -241,6 +241,7 @@ class _JointSearch:
         self.acquisition = acquisition
         self.best_points = starts.copy()
         self.best_values = values.copy()
+        self.ends = starts.copy()
         self.floor = floor
         self.n_evaluations = 0
         self.n_non_finite = 0
@@ -252,10 +253,19 @@ class _JointSearch:
             self.best_points.ravel(),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(-1.0, 1.0)] * self.best_points.size,
+            bounds=self._bounds(),
             options={"maxiter": max_iterations},
         )
+        self.ends = np.clip(outcome.x.reshape(self.best_points.shape), -1.0, 1.0)
         logger.debug("acquisition search: %s after %d calls", outcome.message, outcome.nfev)
+
+    def _bounds(self) -> list[tuple[float, float]]:
+        """Return the bounds of every coordinate of every start."""
+        return [(-1.0, 1.0)] * self.best_points.size
+
+    def _admits(self, X: FloatArray) -> BoolArray:
+        """Tell which rows may be remembered."""
+        return np.ones(len(X), dtype=bool)
 
     def _objective(self, flat: FloatArray) -> tuple[float, FloatArray]:
         X = np.clip(flat.reshape(self.best_points.shape), -1.0, 1.0)
@@ -264,6 +274,7 @@ class _JointSearch:
         self.n_evaluations += len(X)
         self.n_non_finite += int(np.sum(~usable))
         better = usable & (values > self.best_values)
+        better[better] = self._admits(X[better])
         self.best_points[better] = X[better]
         self.best_values[better] = values[better]
         # An unusable start counts as bad as the worst candidate and pulls nowhere, so that
@@ -272,7 +283,7 @@ class _JointSearch:
         return -float(total), -np.where(usable[:, None], gradients, 0.0).ravel()
 
 
-def _choose_starts(values: FloatArray, labels: np.ndarray, n_starts: int) -> np.ndarray:
+def choose_starts(values: FloatArray, labels: np.ndarray, n_starts: int) -> np.ndarray:
     """Return indices of the best of each family, then of the best of the rest."""
     order = np.argsort(-values, kind="stable")
     order = order[np.isfinite(values[order])]
@@ -292,7 +303,7 @@ def _replacement(incumbent: FloatArray, avoid: FloatArray, rng: np.random.Genera
     return rng.uniform(-1.0, 1.0, len(incumbent))
 
 
-def _result(
+def as_result(
     x: FloatArray,
     value: float,
     candidate_value: float,
@@ -308,7 +319,7 @@ def _result(
     )
 
 
-def _check_arguments(
+def check_arguments(
     dim: int, incumbent: FloatArray, basis: FloatArray | None, avoid: FloatArray | None
 ) -> tuple[FloatArray, FloatArray | None, FloatArray]:
     """Return checked arrays: incumbent in the box, basis or None, avoid as (m, D)."""

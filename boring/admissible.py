@@ -1,0 +1,235 @@
+"""Ways from a point that a domain does not allow to one that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .domain import Domain
+from .typing import FloatArray
+
+__all__ = [
+    "constraint_slopes",
+    "least_violation",
+    "minimize_allowed",
+    "project",
+    "pull_back",
+    "repair",
+]
+
+N_HALVINGS = 20
+STEP = 1e-6
+"""Step of the differences by which constraints are differentiated, scaled units."""
+
+MARGINS = (1e-2, 1e-4, 1e-7, 0.0)
+"""How far inside the allowed region a projection aims, in units of the constraint at its start:
+the first that exists is taken, so that rounding does not leave the point outside."""
+
+PROJECTION_ITERATIONS = 50
+DESCENT_STEPS = 100
+EVOLUTION_POPULATION = 200
+EVOLUTION_EVALUATIONS = 10000
+
+
+def pull_back(domain: Domain, inside: FloatArray, outside: FloatArray) -> FloatArray:
+    """Return, for pairs of points, the last allowed one that bisection finds on the way.
+
+    Parameters
+    ----------
+    domain : Domain
+    inside : ndarray, shape (D,) or (n, D), scaled units
+        Allowed points; the way begins there.
+    outside : ndarray, shape (n, D), scaled units
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+        Snapped and allowed; the allowed points themselves where nothing else was found.
+    """
+    best = np.array(np.broadcast_to(inside, outside.shape))
+    low, high = np.zeros((len(outside), 1)), np.ones((len(outside), 1))
+    for _ in range(N_HALVINGS):
+        middle = 0.5 * (low + high)
+        points = domain.snap(inside + middle * (outside - inside))
+        good = domain.allowed(points)[:, None]
+        best = np.where(good, points, best)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return best
+
+
+def constraint_slopes(domain: Domain, u: FloatArray, free: np.ndarray) -> FloatArray:
+    """Return the derivatives of the m constraints in the free columns, shape (m, len(free)).
+
+    By differences inwards, so that no constraint is evaluated outside the cube.
+    """
+    steps = np.where(u[free] > 0.0, -STEP, STEP)
+    points = np.repeat(u[None, :], len(free) + 1, axis=0)
+    points[np.arange(len(free)), free] += steps
+    values = domain.values(points)
+    return np.asarray(((values[:-1] - values[-1]) / steps[:, None]).T)
+
+
+def project(domain: Domain, u: FloatArray) -> FloatArray | None:
+    """Return an allowed point near u, its discrete columns held.
+
+    Parameters
+    ----------
+    domain : Domain
+    u : ndarray, shape (D,), scaled units, snapped
+
+    Returns
+    -------
+    ndarray, shape (D,), scaled units, or None
+        Least squares by SLSQP, hence for constraints that are smooth near u; None where it ends
+        at no allowed point.
+    """
+    free = domain.free(u)
+    scale = np.maximum(np.abs(domain.values(u)[0]), STEP)
+    if not free.size or not np.all(np.isfinite(scale)):
+        return None
+    for margin in MARGINS:
+        x = minimize_allowed(
+            domain,
+            u,
+            free,
+            lambda v: (0.5 * float(np.sum((v - u[free]) ** 2)), v - u[free]),
+            margin * scale,
+            PROJECTION_ITERATIONS,
+        )
+        if x is not None and domain.allowed(x)[0]:
+            return np.asarray(domain.snap(x)[0])
+    return None
+
+
+def minimize_allowed(
+    domain: Domain,
+    u: FloatArray,
+    free: np.ndarray,
+    objective: Callable[[FloatArray], tuple[float, FloatArray]],
+    margin: FloatArray,
+    max_iterations: int,
+    low: FloatArray | float = -1.0,
+    high: FloatArray | float = 1.0,
+) -> FloatArray | None:
+    """Minimise over some columns by SLSQP, the constraints at most minus a margin.
+
+    Parameters
+    ----------
+    domain : Domain
+    u : ndarray, shape (D,), scaled units
+        Start; holds the other columns.
+    free : ndarray of int, shape (k,)
+        The columns to vary.
+    objective : callable
+        From their values (k,) to a value and its gradient.
+    margin : ndarray, shape (m,)
+        Constraints are divided by their largest slope at u, the margin too.
+    max_iterations : int
+    low, high : float or ndarray, shape (k,)
+
+    Returns
+    -------
+    ndarray, shape (D,), scaled units, or None
+        Where it ended, allowed or not; None if that is not finite.
+    """
+    from scipy.optimize import minimize
+
+    def whole(v: FloatArray) -> FloatArray:
+        point = u.copy()
+        point[free] = np.clip(v, low, high)
+        return point
+
+    size = np.abs(constraint_slopes(domain, u, free)).max(axis=1)
+    size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
+
+    def slack(v: FloatArray) -> FloatArray:
+        values = -(domain.values(whole(v))[0] + margin) / size
+        return np.where(np.isfinite(values), values, -1e6)
+
+    def slack_slopes(v: FloatArray) -> FloatArray:
+        slopes = -constraint_slopes(domain, whole(v), free) / size[:, None]
+        return np.where(np.isfinite(slopes), slopes, 0.0)
+
+    outcome = minimize(
+        objective,
+        u[free],
+        jac=True,
+        method="SLSQP",
+        bounds=np.broadcast_to(np.column_stack([low, high]), (len(free), 2)),
+        constraints={"type": "ineq", "fun": slack, "jac": slack_slopes},
+        options={"maxiter": max_iterations},
+    )
+    return whole(outcome.x) if np.all(np.isfinite(outcome.x)) else None
+
+
+def least_violation(domain: Domain, u: FloatArray) -> FloatArray:
+    """Descend from the snapped point u over its neighbours, by summed violation.
+
+    Returns
+    -------
+    ndarray, shape (D,), scaled units
+        A point whose neighbours violate no less; at once where it is allowed.
+    """
+    value = float(domain.violation(u)[0])
+    for _ in range(DESCENT_STEPS):
+        around = domain.neighbours(u)
+        if value == 0.0 or not len(around):
+            break
+        values = domain.violation(around)
+        best = int(np.argmin(values))
+        if not values[best] < value:
+            break
+        u, value = around[best], float(values[best])
+    return u
+
+
+def repair(domain: Domain, U: FloatArray, rng: np.random.Generator) -> FloatArray | None:
+    """Search for an allowed point where hardly any is.
+
+    From each start over the lattice and by projection, in turns; then by differential evolution
+    on the summed violation.
+
+    Parameters
+    ----------
+    domain : Domain
+    U : ndarray, shape (n, D), scaled units
+        Starts, the most hopeful first.
+    rng : numpy.random.Generator
+        Consumed.
+
+    Returns
+    -------
+    ndarray, shape (D,), scaled units, or None
+        Snapped and allowed.
+    """
+    for u in domain.snap(U):
+        u = least_violation(domain, u)
+        if domain.allowed(u)[0]:
+            return u
+        x = project(domain, u)
+        if x is not None:
+            return x
+    return _by_evolution(domain, rng)
+
+
+def _by_evolution(domain: Domain, rng: np.random.Generator) -> FloatArray | None:
+    """Minimise the summed violation over the cube; None if it stays positive."""
+    from scipy.optimize import differential_evolution
+
+    members = max(1, EVOLUTION_POPULATION // domain.dim)
+    outcome = differential_evolution(
+        lambda columns: np.minimum(domain.violation(np.clip(columns.T, -1.0, 1.0)), 1e300),
+        [(-1.0, 1.0)] * domain.dim,
+        maxiter=max(5, EVOLUTION_EVALUATIONS // (members * domain.dim)),
+        popsize=members,
+        tol=0.0,
+        atol=-1.0,  # a population of equal violations has not converged
+        polish=False,
+        rng=rng,
+        vectorized=True,
+        updating="deferred",
+        callback=lambda intermediate_result: bool(intermediate_result.fun <= 0.0),
+    )
+    x = domain.snap(np.clip(outcome.x, -1.0, 1.0))[0]
+    return x if domain.allowed(x)[0] else None

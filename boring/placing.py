@@ -1,0 +1,265 @@
+"""From any point to one that may be asked: on the lattice, allowed, and new.
+
+What a design or an algorithm wants is snapped. If that is not allowed, or was told or asked
+before, the nearest point that will do takes its place; then the next of the run's Sobol sequence;
+then, where constraints leave hardly anything, what a search for allowed points finds. Everything
+follows from the point, the taken points and a keyed generator.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .admissible import least_violation, project, pull_back, repair
+from .domain import Domain
+from .exceptions import InvalidInputError, SpaceExhaustedError
+from .space import Box
+from .typing import BoolArray, FloatArray
+
+__all__ = ["Placing", "is_new"]
+
+# Points that differ by no more in any coordinate are the same (scaled units): there and back
+# between raw and scaled units costs a few digits.
+SAME = 1e-12
+# Moves of the continuous columns, and how many of each [chosen here].
+MOVE_SCALES = (0.01, 0.03, 0.1, 0.3)
+N_MOVES = 16
+# From so many allowed points among the taken ones, the nearest, ways to a point are tried.
+N_ANCHORS = 4
+# Neighbours of neighbours are looked at together while there are no more of them than this.
+MANY_NEIGHBOURS = 512
+# Lattice points that are gone through, nearest first: of lattices without and with continuous
+# columns.
+N_VISITS = 20000
+N_VISITS_MIXED = 300
+# Points of the Sobol sequence that are gone through.
+N_SOBOL = 4096
+SOBOL_BLOCK = 128
+# Starts of the search for allowed points.
+N_REPAIRS = 8
+
+
+def is_new(points: FloatArray, taken: FloatArray) -> BoolArray:
+    """Tell which points (n, D) differ from every taken one (m, D); both snapped."""
+    if not len(taken) or not len(points):
+        return np.ones(len(points), dtype=bool)
+    return np.array([bool(np.all(np.abs(taken - x).max(axis=1) > SAME)) for x in points])
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """How one run finds points that may be asked.
+
+    Parameters
+    ----------
+    space : Box
+        A point is judged as it comes back from raw units.
+    domain : Domain
+    sobol : callable
+        ``sobol(start, stop)`` returns points of the run's sequence, shape (stop - start, D).
+    repeats : bool
+        Whether taken points may be asked again.
+    """
+
+    space: Box
+    domain: Domain
+    sobol: Callable[[int, int], FloatArray]
+    repeats: bool = False
+    _blocks: dict[int, tuple[np.ndarray, FloatArray]] = field(default_factory=dict, repr=False)
+
+    def proposal(self, x: FloatArray, known: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the point to ask in place of a proposal.
+
+        Parameters
+        ----------
+        x : ndarray, shape (D,), scaled units
+        known : ndarray, shape (m, D), scaled units
+            Told and pending points.
+        rng : numpy.random.Generator
+            Consumed.
+
+        Raises
+        ------
+        SpaceExhaustedError
+            If no new point is left.
+        InvalidInputError
+            If no point was found that the constraints allow.
+        """
+        taken = self.domain.snap(known)
+        u = self._snapped(x[None, :])
+        if self._fits(u, taken)[0]:
+            return np.asarray(u[0])
+        near = self._nearest(x, u[0], taken, rng)
+        if near is None:
+            near = self._from_lattice(x, u[0], taken)
+        if near is None:
+            near = self._from_sobol(0, taken)
+        return self._hard_to_find(u[0], taken, rng) if near is None else near
+
+    def design_point(
+        self, x: FloatArray, first: int, known: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Return the point to ask in place of one of a design.
+
+        As :meth:`proposal`, but the Sobol sequence comes before what is near: designs are to fill
+        the allowed region, and not its edges.
+
+        Parameters
+        ----------
+        x, known, rng
+            As in :meth:`proposal`.
+        first : int
+            Where to begin in the sequence.
+        """
+        taken = self.domain.snap(known)
+        u = self._snapped(x[None, :])
+        if self._fits(u, taken)[0]:
+            return np.asarray(u[0])
+        following = self._from_sobol(first, taken)
+        return self.proposal(x, known, rng) if following is None else following
+
+    def _snapped(self, U: FloatArray) -> FloatArray:
+        return self.domain.snap(np.clip(U, -1.0, 1.0))
+
+    def _fits(self, U: FloatArray, taken: FloatArray) -> BoolArray:
+        """Tell which snapped points may be asked."""
+        fits = self.domain.allowed(self._returned(U))
+        fits[fits] = self._is_free(U[fits], taken)
+        return fits
+
+    def _is_free(self, U: FloatArray, taken: FloatArray) -> BoolArray:
+        if self.repeats:
+            return np.ones(len(U), dtype=bool)
+        return is_new(self._returned(U), taken)
+
+    def _returned(self, U: FloatArray) -> FloatArray:
+        """Return snapped points as they come back from raw units."""
+        return self.domain.snap(self.space.scale(self.space.unscale(U)))
+
+    def _nearest(
+        self, x: FloatArray, u: FloatArray, taken: FloatArray, rng: np.random.Generator
+    ) -> FloatArray | None:
+        """Return the nearest to x of what lies around u; None if none of it will do."""
+        domain = self.domain
+        around = [domain.neighbours(u)]
+        if 0 < len(around[0]) ** 2 <= MANY_NEIGHBOURS:
+            around += [domain.neighbours(v) for v in around[0]]
+        around.append(_moves(u, domain, rng))
+        if domain.is_constrained and not domain.allowed(u)[0]:
+            projected = project(domain, least_violation(domain, u))
+            if projected is not None:
+                around.append(projected[None, :])
+            anchors = taken[domain.allowed(taken)]
+            anchors = anchors[np.argsort(np.linalg.norm(anchors - x, axis=1), kind="stable")]
+            if len(anchors):
+                anchors = anchors[:N_ANCHORS]
+                around.append(pull_back(domain, anchors, np.tile(u, (len(anchors), 1))))
+                around += [_moves(anchor, domain, rng) for anchor in anchors]
+        return self._first(self._snapped(np.vstack(around)), x, taken)
+
+    def _first(self, points: FloatArray, x: FloatArray, taken: FloatArray) -> FloatArray | None:
+        points = points[self._fits(points, taken)]
+        if not len(points):
+            return None
+        nearest: FloatArray = points[int(np.argmin(np.linalg.norm(points - x, axis=1)))]
+        return nearest
+
+    def _from_lattice(self, x: FloatArray, u: FloatArray, taken: FloatArray) -> FloatArray | None:
+        """Go through the lattice from neighbour to neighbour, the nearest to x first.
+
+        Raises
+        ------
+        SpaceExhaustedError, InvalidInputError
+            If all of a finite lattice was gone through in vain.
+        """
+        domain = self.domain
+        if domain.is_continuous:
+            return None
+        is_finite = bool(domain.discrete.all())
+        seen: set[bytes] = set()
+        queue: list[tuple[float, int, FloatArray]] = []
+
+        def enter(points: FloatArray) -> FloatArray | None:
+            fresh = []
+            for point in points:
+                key = (np.round(point, 9) + 0.0).tobytes()
+                if key not in seen:
+                    seen.add(key)
+                    distance = float(np.linalg.norm(point - x))
+                    heapq.heappush(queue, (distance, len(seen), point))
+                    fresh.append(point)
+            return self._first(np.array(fresh), x, taken) if fresh else None
+
+        found = enter(self._snapped(np.vstack([u, taken]) if is_finite else u[None, :]))
+        for _ in range(N_VISITS if is_finite else N_VISITS_MIXED):
+            if found is not None:
+                return found
+            if not queue:
+                break
+            found = enter(self._snapped(domain.neighbours(domain.snap(heapq.heappop(queue)[2]))))
+        if found is None and is_finite and not queue:
+            raise self._nothing_left(taken, f"all {len(seen)} points of the lattice")
+        return found
+
+    def _from_sobol(self, first: int, taken: FloatArray) -> FloatArray | None:
+        """Return the first point of the sequence, from number ``first`` on, that will do."""
+        block = first // SOBOL_BLOCK
+        for number in range(block, block + N_SOBOL // SOBOL_BLOCK):
+            indices, points = self._allowed_block(number)
+            points = points[indices >= first]
+            rows = np.flatnonzero(self._is_free(points, taken))
+            if rows.size:
+                return np.asarray(points[rows[0]])
+        return None
+
+    def _allowed_block(self, number: int) -> tuple[np.ndarray, FloatArray]:
+        """Return numbers and snapped points of what is allowed in a block of the sequence."""
+        if number not in self._blocks:
+            start = number * SOBOL_BLOCK
+            points = self._snapped(self.sobol(start, start + SOBOL_BLOCK))
+            rows = np.flatnonzero(self.domain.allowed(self._returned(points)))
+            self._blocks[number] = start + rows, points[rows]
+        return self._blocks[number]
+
+    def _hard_to_find(
+        self, u: FloatArray, taken: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Search for allowed points by their violation."""
+        if self.domain.is_constrained:
+            starts = self.sobol(0, N_SOBOL)
+            order = np.argsort(self.domain.violation(starts), kind="stable")
+            x = repair(self.domain, np.vstack([u, starts[order[:N_REPAIRS]]]), rng)
+            if x is not None:
+                near = self._first(self._snapped(x[None, :]), x, taken)
+                near = self._nearest(x, x, taken, rng) if near is None else near
+                if near is not None:
+                    return near
+        raise self._nothing_left(taken, f"{N_SOBOL} points of a Sobol sequence")
+
+    def _nothing_left(self, taken: FloatArray, searched: str) -> Exception:
+        n_allowed = int(self.domain.allowed(taken).sum())
+        if n_allowed or not self.domain.is_constrained:
+            return SpaceExhaustedError(
+                f"Every point should be asked once; among {searched} none is left that is "
+                f"allowed and neither told nor out for evaluation, {len(taken)} points are. End "
+                "the run, widen the space, or pass repeats=True to ask points again."
+            )
+        return InvalidInputError(
+            f"Some point must satisfy the constraints; among {searched}, and by searches for "
+            f"less violation, none was found. Constraints hold where their value is <= 0, in "
+            "scaled units: check their signs and units, or tell a point that satisfies them."
+        )
+
+
+def _moves(u: FloatArray, domain: Domain, rng: np.random.Generator) -> FloatArray:
+    """Return points around u that differ in the continuous columns, shape (k, D)."""
+    free = ~domain.discrete
+    if not free.any():
+        return np.empty((0, domain.dim))
+    scales = np.repeat(MOVE_SCALES, N_MOVES)[:, None]
+    steps = scales * rng.standard_normal((len(scales), domain.dim))
+    return np.clip(u + np.where(free, steps, 0.0), -1.0, 1.0)
