@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _optimizer_support as support
 from .evaluation import Objective, check_on_error
 from .exceptions import InvalidInputError, JournalError, UnknownNameError
-from .journal import Journal, JournalContents, journal_exists, read_journal
+from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
 from .optimizer import Callback, Optimizer
 from .registry import OptimizerFactory, get_optimizer, optimizer_class
 from .result import OptimizationResult
@@ -66,7 +66,8 @@ def minimize(
     progress : bool, optional
         Whether to show a bar; None shows it on terminals, unless ``BORING_PROGRESS=0``.
     **options
-        ``n_initial`` and the options of the method.
+        ``n_initial``, ``n_constraints`` (``fun`` then returns a pair of its value and those of the
+        constraints, each satisfied where it is <= 0), ``noise_std`` and the options of the method.
 
     Returns
     -------
@@ -214,7 +215,7 @@ def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
     kind = optimizer_class(factory)
     if kind is None:
         return
-    allowed = ("n_initial", *kind.option_names())
+    allowed = ("n_initial", *OUTCOME_FIELDS, *kind.option_names())
     for keyword in options:
         if keyword not in allowed:
             raise UnknownNameError(
@@ -237,11 +238,12 @@ def _journal_entropy(contents: JournalContents, seed: SeedLike) -> int:
 def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
     """Give an optimiser the history of a journal, after checking that it is of the same run."""
     theirs = {**contents.header, "space": contents.space.to_dict()}
-    for name, ours in support.journal_header(optimizer).items():
-        if name != "versions" and theirs[name] != ours:
+    header = {**dict.fromkeys(OUTCOME_FIELDS), **support.journal_header(optimizer)}
+    for name, ours in header.items():
+        if name != "versions" and theirs.get(name) != ours:
             raise JournalError(
                 f"A journal carries on one run; line 1 of {contents.path} has {name} = "
-                f"{_short(theirs[name])}, and this run has {_short(ours)}. Repeat the call that "
+                f"{_short(theirs.get(name))}, and this run has {_short(ours)}. Repeat the call that "
                 "wrote it, or pass another path. The file was left as it is."
             )
     optimizer._history = contents.history

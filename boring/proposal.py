@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .data import Observations
 from .history import Ask
 from .result import InfoValue
 from .typing import FloatArray
+
+if TYPE_CHECKING:
+    from .feasibility import Feasibility
 
 __all__ = ["NoOptions", "Proposal", "ProposalContext"]
 
@@ -39,6 +42,11 @@ class ProposalContext:
         For generators that are to be the same at every proposal.
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
+    feasibility : Feasibility or None
+        Log probability that an evaluation succeeds and satisfies every constraint; None where
+        there is nothing to weigh, and for optimisers that do not weigh.
+    noise_std : float or None
+        Known standard deviation of the noise, units of the objective.
     """
 
     data: Observations
@@ -47,6 +55,8 @@ class ProposalContext:
     rng: np.random.Generator
     entropy: int
     asks: Sequence[Ask] = ()
+    feasibility: Feasibility | None = None
+    noise_std: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
