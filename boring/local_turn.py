@@ -25,8 +25,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.effort import FULL, Effort
+from boring.feasibility import Feasibility, LogSum
 from boring.kernels import (
     SQUARED_EXPONENTIAL,
     AdditiveKernel,
@@ -113,7 +115,9 @@ def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
     )
 
 
-def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianProcess:
+def fit_local(
+    U: FloatArray, v: FloatArray, in_metric: bool = True, noise_variance: float | None = None
+) -> GaussianProcess:
     """Fit isotropically, then in the metric that this fit sees; keep the likelier.
 
     Parameters
@@ -124,9 +128,11 @@ def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianP
         Standardised values, larger is better.
     in_metric : bool, default True
         Whether to make the second round.
+    noise_variance : float, optional
+        Known, units of v squared; None learns it.
     """
     dim = U.shape[1]
-    model = local_model(Isotropic(), dim)
+    model = local_model(Isotropic(), dim).with_noise(noise_variance)
     lengthscale = dimension_scaled(dim, center=LENGTHSCALE_CENTER).mean
     start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
     round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
@@ -134,7 +140,7 @@ def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianP
     if not in_metric:
         return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
-    model = local_model(stretched, dim)
+    model = local_model(stretched, dim).with_noise(noise_variance)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
     if round_two.value >= round_one.value:
         return isotropic
@@ -233,6 +239,11 @@ def local_step(
     memory: Mapping[str, Any],
     rng: np.random.Generator,
     effort: Effort = FULL,
+    *,
+    eligible: BoolArray | None = None,
+    judged: FloatArray | None = None,
+    feasibility: Feasibility | None = None,
+    noise_variance: float | None = None,
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and maximise log-EI in its trust region.
 
@@ -245,13 +256,22 @@ def local_step(
         `LocalStep.memory` of the last step; empty before the first.
     rng : numpy.random.Generator
     effort : Effort, optional
+    eligible : ndarray of bool, shape (n,), optional
+        The feasible points, of which one is the incumbent; None where all are.
+    judged : ndarray, shape (n,), optional
+        Values in which no infeasible point is good; they steer the trust region. Default y.
+    feasibility : Feasibility, optional
+        What log-EI is weighed with.
+    noise_variance : float, optional
+        Known, units of y squared.
 
     Returns
     -------
     LocalStep
     """
-    best = int(np.argmax(y))
-    radius = next_radius(X, y, memory, best)
+    judged = y if judged is None else judged
+    best = int(np.argmax(judged))
+    radius = next_radius(X, judged, memory, best)
     near, unit_length = _neighbours(X, best)
     U, spread = (X[near] - X[best]) / unit_length, float(y[near].std())
     size = max(float(np.median(y.max() - y)), abs(float(y[best])))
@@ -260,16 +280,27 @@ def local_step(
         "best": float(y[best]),
         "n": len(y),
         "steps": int(memory.get("steps", 0)) + 1,
-        "failures": failures_in_a_row(X, y, memory),
-        "streak": int(memory["streak"]) + 1 if goes_on(X, y, memory) else 0,
+        "failures": failures_in_a_row(X, judged, memory),
+        "streak": int(memory["streak"]) + 1 if goes_on(X, judged, memory) else 0,
     }
     if not spread > NEGLIGIBLE * size:
         return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
     values = (y[near] - y[best]) / spread
-    posterior = fit_local(U, values - values.mean(), in_metric=effort.level == 0)
+    in_metric = effort.level == 0
+    known = None if noise_variance is None else noise_variance / spread**2
+    posterior = fit_local(U, values - values.mean(), in_metric, known)
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
-    offset, log_gain = _best_in_box(posterior, low, high, N_STARTS if effort.level == 0 else 1, rng)
+    incumbent = best_in_noise(posterior, None if eligible is None else eligible[near])
+    acquisition: Acquisition = LogExpectedImprovement(posterior, incumbent)
+    if feasibility is not None:
+
+        def fit(offsets: FloatArray, margins: FloatArray) -> GaussianProcess:
+            return fit_local(offsets, margins, in_metric)
+
+        weight = feasibility.near(X[best], unit_length, len(near), fit)
+        acquisition = LogSum([acquisition, weight])
+    offset, log_gain = _best_in_box(acquisition, low, high, N_STARTS if in_metric else 1, rng)
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:
         return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
@@ -290,14 +321,13 @@ def _neighbours(X: FloatArray, best: int) -> tuple[np.ndarray, float]:
 
 
 def _best_in_box(
-    posterior: GaussianProcess,
+    acquisition: Acquisition,
     low: FloatArray,
     high: FloatArray,
     n_starts: int,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, float]:
     """Maximise log-EI over a small box from several starts; return the point and its value."""
-    acquisition = LogExpectedImprovement(posterior, best_in_noise(posterior))
 
     def objective(u: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = acquisition.value_and_gradient(u[None, :])
