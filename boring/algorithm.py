@@ -35,9 +35,9 @@ from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import fit_portfolio, fitted_noise
-from boring.result import InfoValue
+from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
-from boring.schedule import has_settled, kind_of_turn, spread_of_first
+from boring.schedule import NOISY, has_settled, kind_of_turn, spread_of_first
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
@@ -264,9 +264,7 @@ class BoringOptimizer(Optimizer):
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0:
             return self._subspace_proposal(member, memory, context, told, more, effort)
-        found = search_by_portfolio(
-            portfolio, told.incumbent, rank, context, effort, told.eligible
-        )
+        found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
         info = {
             "phase": "portfolio",
             **search_info(found),
@@ -409,9 +407,19 @@ class BoringOptimizer(Optimizer):
             self._models = (n, model)
         return self._models[1]
 
+    def _best_by_mean(self) -> BestByMean | None:
+        noise = fitted_noise(self.memory.get("portfolio")) if self._noise_std is None else 0.0
+        if not (self._noise_std or noise > NOISY) or self.surrogate is None:
+            return None
+        rows = self.data.feasible if self.data.feasible.any() else self.data.finite
+        X = self.space.unscale(self.data.X[rows])
+        mean, variance = self.surrogate.predict(X)
+        best = int(np.argmax(self._sign * mean))
+        return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
+
     def _fit_surrogate(self) -> ObjectiveModel:
         return fit_objective_model(
-            self.space, self._sign, self.data, self.memory.get("subspace", {})
+            self.space, self._sign, self.data, self.memory.get("subspace", {}), self._noise_std
         )
 
 

@@ -243,8 +243,8 @@ def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
         if name != "versions" and theirs.get(name) != ours:
             raise JournalError(
                 f"A journal carries on one run; line 1 of {contents.path} has {name} = "
-                f"{_short(theirs.get(name))}, and this run has {_short(ours)}. Repeat the call that "
-                "wrote it, or pass another path. The file was left as it is."
+                f"{_short(theirs.get(name))}, and this run has {_short(ours)}. Repeat the call "
+                "that wrote it, or pass another path. The file was left as it is."
             )
     optimizer._history = contents.history
     optimizer._journal = Journal(contents.path, contents=contents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,7 +74,7 @@ class Observations:
         shape = np.shape(self.X)
         points = as_points(self.X, shape[-1] if len(shape) == 2 else 1, "X")
         values = as_values(self.y, points.shape[0], "y")
-        given = self.constraints
+        given: Any = self.constraints
         n_constraints = 0 if given is None else int(np.shape(given)[-1])
         constraints = as_constraints(given, points.shape[0], n_constraints)
         constraints.flags.writeable = False

@@ -39,7 +39,7 @@ from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
-from boring.warping import moderate, restore
+from boring.warping import LARGEST, moderate, restore
 
 # Priors on values in units of the median |c|, and on the latent function of a probit.
 # [chosen here]
@@ -291,7 +291,9 @@ class Told:
 
     def noise_variance(self, noise_std: float | None) -> float | None:
         """Return the square of a known noise in the units of ``y``; None if it is not known."""
-        return None if noise_std is None else float(restore(noise_std, -self.exponent)) ** 2
+        if noise_std is None:
+            return None
+        return min(float(restore(np.asarray(noise_std), -self.exponent)), LARGEST) ** 2
 
 
 def can_seek(data: Observations) -> bool:

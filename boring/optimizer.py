@@ -168,9 +168,7 @@ class Optimizer(RecordedRun, ABC):
             self._write_journal()
         return self.pending[:n]
 
-    def tell(
-        self, x: ArrayLike, y: ArrayLike, *, constraints: ArrayLike | None = None
-    ) -> Self:
+    def tell(self, x: ArrayLike, y: ArrayLike, *, constraints: ArrayLike | None = None) -> Self:
         """Take the values of one or more points.
 
         Parameters

@@ -109,9 +109,7 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
     return (warped - center) / scale if scale > 0 else standardize(warped)
 
 
-def warped_noise(
-    noise_variance: float | None, y: FloatArray, warped: FloatArray
-) -> float | None:
+def warped_noise(noise_variance: float | None, y: FloatArray, warped: FloatArray) -> float | None:
     """Return a known noise variance in the units of warped values.
 
     A warp bends, and the same noise is of another size at each value; a GP knows one. It gets
