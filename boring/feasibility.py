@@ -120,20 +120,6 @@ class LogSum:
         return total, gradient
 
 
-class _Shifted:
-    """An acquisition in coordinates u with x = center + unit u."""
-
-    def __init__(self, acquisition: Acquisition, center: FloatArray, unit: float) -> None:
-        self._acquisition, self._center, self._unit = acquisition, center, unit
-
-    def value(self, U: FloatArray) -> FloatArray:
-        return self._acquisition.value(self._center + self._unit * U)
-
-    def value_and_gradient(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
-        value, gradient = self._acquisition.value_and_gradient(self._center + self._unit * U)
-        return value, self._unit * gradient
-
-
 class Feasibility:
     """Log probability that an evaluation succeeds and satisfies every constraint.
 
@@ -185,10 +171,8 @@ class Feasibility:
             From offsets (k, D) and standardised values (k,) to their GP.
         """
         members: list[Acquisition] = []
-        if self._success is not None:
-            members.append(_Shifted(self._success, center, unit))
         order = np.argsort(np.linalg.norm(self.data.X - center, axis=1), kind="stable")
-        for column in self.data.constraints.T:
+        for column in (self._failures, *self.data.constraints.T):
             known = order[~np.isnan(column[order])][:n_points]
             margins = -moderate(_bounded(column[known]))[0]
             spread = float(margins.std()) if len(known) > 1 else 0.0
@@ -201,6 +185,13 @@ class Feasibility:
                 LogProbabilityAbove(posterior, -middle / spread, posterior.noise_variance)
             )
         return LogSum(members)
+
+    @property
+    def _failures(self) -> FloatArray:
+        """1 where an evaluation failed of itself, -1 where it succeeded, else NaN, shape (n,)."""
+        data = self.data
+        explained = ~data.finite & np.any(data.constraints > 0, axis=1)
+        return np.where(explained, np.nan, np.where(data.finite, -1.0, 1.0))
 
     @cached_property
     def _all(self) -> LogSum:
