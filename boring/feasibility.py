@@ -46,7 +46,7 @@ from boring.warping import LARGEST, moderate, restore
 VARIANCE_PRIOR = Gaussian(0.0, 1.5)
 NOISE_PRIOR = Gaussian(-10.0, 3.0)
 NOISE_BOUNDS = (1e-8, 1.0)
-LATENT_VARIANCE_PRIOR = Gaussian(3.0, 1.5)
+LATENT_VARIANCE_PRIOR = Gaussian(5.0, 2.0)
 CONSTANT_VARIANCE = 1.0
 FIT_ITERATIONS = 40
 METRIC_FLOOR = 1e-3
@@ -166,12 +166,13 @@ class Feasibility:
         unit : float
             The result takes offsets u from the center, in this unit.
         n_points : int
-            Nearest points that make the neighbourhood.
+            Nearest points that make the neighbourhood, those without a finite value not counted.
         fit : callable
             From offsets (k, D) and standardised values (k,) to their GP.
         """
         members: list[Acquisition] = []
         order = np.argsort(np.linalg.norm(self.data.X - center, axis=1), kind="stable")
+        n_points += int(np.sum(~self.data.finite))
         for column in (self._failures, *self.data.constraints.T):
             known = order[~np.isnan(column[order])][:n_points]
             margins = -moderate(_bounded(column[known]))[0]
@@ -201,14 +202,13 @@ class Feasibility:
     @cached_property
     def _success(self) -> LogProbabilityAbove | None:
         """The model of success; None where no evaluation has failed of itself."""
-        data = self.data
-        explained = ~data.finite & np.any(data.constraints > 0, axis=1)
-        X, succeeded = data.X[~explained], data.finite[~explained]
-        if succeeded.all():
+        known = ~np.isnan(self._failures)
+        X, labels, dim = self.data.X[known], -self._failures[known], self.data.dim
+        if np.all(labels > 0):
             return None
-        kernel = _kernel(MATERN52, Isotropic(), data.dim, LATENT_VARIANCE_PRIOR)
-        start = np.array([LATENT_VARIANCE_PRIOR.mean, dimension_scaled(data.dim).mean])
-        posterior = LaplaceProbit(kernel, X, np.where(succeeded, 1.0, -1.0)).fit(start)
+        kernel = _kernel(MATERN52, Isotropic(), dim, LATENT_VARIANCE_PRIOR)
+        start = np.array([LATENT_VARIANCE_PRIOR.mean, dimension_scaled(dim).mean])
+        posterior = LaplaceProbit(kernel, X, labels).fit(start)
         return LogProbabilityAbove(posterior, extra_variance=1.0)
 
     @cached_property

@@ -272,6 +272,9 @@ def local_step(
     judged = y if judged is None else judged
     best = int(np.argmax(judged))
     radius = next_radius(X, judged, memory, best)
+    if memory and feasibility is not None:
+        failed = same_rows(feasibility.data.failed_X, memory["proposed"])
+        radius = shrunk(radius, X.shape[1]) if failed.any() else radius
     near, unit_length = _neighbours(X, best)
     U, spread = (X[near] - X[best]) / unit_length, float(y[near].std())
     size = max(float(np.median(y.max() - y)), abs(float(y[best])))

@@ -51,7 +51,7 @@ def test_gradients_in_a_neighbourhood(rng):
         value, gradient = near.value_and_gradient(u[None, :])
         return float(value[0]), gradient[0]
 
-    check_gradient(value_and_gradient, np.array([0.3, -0.2, 0.1]), rng, scale=0.1)
+    check_gradient(value_and_gradient, np.array([0.3, -0.2, 0.1]), rng, scale=0.02)
 
 
 def test_it_adds_to_log_expected_improvement_and_is_a_log_probability(rng):
