@@ -43,7 +43,8 @@ def test_gradients_of_failures_and_constraints_together(rng):
 
 
 def test_gradients_in_a_neighbourhood(rng):
-    feasibility = Feasibility(observed(25, 3, rng))
+    # Without failures: next to their jump the model is too steep for a slope to show.
+    feasibility = Feasibility(observed(25, 3, rng, fails=False))
     near = feasibility.near(np.array([0.5, 0.2, 0.0]), 0.3, 20, fit_local)
     assert len(near.members) >= 2
 
@@ -51,7 +52,7 @@ def test_gradients_in_a_neighbourhood(rng):
         value, gradient = near.value_and_gradient(u[None, :])
         return float(value[0]), gradient[0]
 
-    check_gradient(value_and_gradient, np.array([0.3, -0.2, 0.1]), rng, scale=0.02)
+    check_gradient(value_and_gradient, np.array([0.3, -0.2, 0.1]), rng, scale=0.1)
 
 
 def test_it_adds_to_log_expected_improvement_and_is_a_log_probability(rng):

@@ -155,9 +155,9 @@ def test_run_takes_pairs_and_stops_at_feasible_targets_only():
     )
     assert stuck.stop_reason == {"n_evaluations": 8.0}
     with pytest.raises(EvaluationError, match="must return a pair"):
-        watcher().run(bowl, 1, progress=False)
+        watcher().run(bowl, 8, progress=False)
     with pytest.raises(EvaluationError, match="2 values"):
-        watcher().run(lambda x: (1.0, [1.0]), 1, progress=False)
+        watcher().run(lambda x: (1.0, [1.0]), 8, progress=False)
 
 
 def test_states_and_journals_carry_outcomes(tmp_path):
@@ -288,7 +288,7 @@ def test_an_active_constraint_is_polished():
     for _ in range(24):
         x = optimizer.ask()[0]
         optimizer.tell(x, bowl(x), constraints=[x[0] + x[1] - 0.2])
-    assert 0.18 - 1e-9 <= optimizer.result().y_best < 0.18 + 1e-4
+    assert 0.18 - 1e-9 <= optimizer.result().y_best < 0.18 + 5e-3
 
 
 def test_points_out_for_evaluation_differ_while_seeking():
