@@ -30,7 +30,14 @@ from .initial_design import sobol_design
 from .journal import JournalContents
 from .proposal import Proposal
 from .registry import get_optimizer, optimizer_class
-from .result import IterationRecord, OptimizationResult, OptimizerState, best_index
+from .result import (
+    BestByMean,
+    IterationRecord,
+    OptimizationResult,
+    OptimizerState,
+    best_index,
+    stated_outcomes,
+)
 from .rng import keyed_generator
 from .space import Box
 from .typing import FloatArray
@@ -123,7 +130,12 @@ def inside(space: Box, points: FloatArray) -> FloatArray:
 
 
 def match_pending(
-    history: History, space: Box, points: FloatArray, values: FloatArray, error: str | None
+    history: History,
+    space: Box,
+    points: FloatArray,
+    values: FloatArray,
+    constraints: FloatArray,
+    error: str | None,
 ) -> list[Tell]:
     """Return the tells, each with the pending ask that it answers, if any.
 
@@ -140,7 +152,8 @@ def match_pending(
         if answered is not None:
             free.remove(answered)
             x = history.asks[answered].x
-        tells.append(Tell(history.n_told + position, x, float(value), answered, error))
+        row = tuple(constraints[position].tolist()) or None
+        tells.append(Tell(history.n_told + position, x, float(value), answered, error, row))
     return tells
 
 
@@ -218,6 +231,7 @@ def _record(history: History, tell: Tell) -> IterationRecord:
         y=tell.y,
         seconds=0.0 if ask is None else ask.seconds,
         info=info,
+        constraints=tell.constraints,
     )
 
 
@@ -239,11 +253,15 @@ def account_of(optimizer: Optimizer) -> Any:
 
 
 def build_result(
-    optimizer: Optimizer, history: History, stop_reason: Mapping[str, float], subspace: Any
+    optimizer: Optimizer,
+    history: History,
+    stop_reason: Mapping[str, float],
+    subspace: Any,
+    best_by_mean: BestByMean | None = None,
 ) -> OptimizationResult:
     """Return the result of a history."""
-    X, y = history.X, history.y
-    best = best_index(y, optimizer.direction)
+    X, y, constraints = history.X, history.y, history.constraints(optimizer.n_constraints)
+    best = best_index(y, optimizer.direction, constraints)
     return OptimizationResult(
         x_best=np.full(history.dim, np.nan) if best is None else X[best],
         y_best=float("nan") if best is None else float(y[best]),
@@ -260,6 +278,8 @@ def build_result(
             **versions(),
         },
         space=optimizer.space,
+        constraints=constraints,
+        best_by_mean=best_by_mean,
     )
 
 
@@ -324,6 +344,7 @@ def journal_header(optimizer: RecordedRun) -> dict[str, Any]:
         "entropy": str(optimizer.entropy),
         "n_initial": optimizer.n_initial,
         "options": canonical(optimizer.option_values(), "options"),
+        **stated_outcomes(optimizer.n_constraints, optimizer.noise_std),
         "versions": versions(),
     }
 
@@ -344,6 +365,8 @@ def journal_state(contents: JournalContents) -> OptimizerState:
             history=contents.history,
             has_domain=header.get("domain", False) is True,
             repeats=header.get("repeats", False) is True,
+            n_constraints=int(header.get("n_constraints", 0)),
+            noise_std=header.get("noise_std"),
         )
     except (TypeError, ValueError) as error:
         raise JournalError(

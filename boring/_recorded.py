@@ -22,7 +22,7 @@ from .result import OptimizerState
 from .rng import seed_entropy
 from .space import Box
 from .typing import Direction, FloatArray, SeedLike
-from .validation import as_positive_int, check_options, suggest
+from .validation import as_positive_int, as_real, check_options, suggest
 
 MAX_DEFAULT_N_INITIAL = 10
 MIN_DEFAULT_N_INITIAL = 5
@@ -42,6 +42,8 @@ class RecordedRun:
     name: ClassVar[str]
     options_type: ClassVar[type] = NoOptions
     is_model_based: ClassVar[bool] = True
+    weighs_feasibility: ClassVar[bool] = False
+    uses_noise_std: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -52,6 +54,8 @@ class RecordedRun:
         seed: SeedLike = None,
         domain: Domain | None = None,
         repeats: bool = False,
+        n_constraints: int = 0,
+        noise_std: float | None = None,
         **options: Any,
     ) -> None:
         if direction not in {"minimize", "maximize"}:
@@ -74,11 +78,27 @@ class RecordedRun:
             if n_initial is None
             else as_positive_int(n_initial, "n_initial", minimum=1 if self.is_model_based else 0)
         )
+        self._n_constraints = as_positive_int(n_constraints, "n_constraints", minimum=0)
+        self._noise_std = self._checked_noise(noise_std)
         self._history = History(self._space.dim)
-        self._data = Observations.empty(self._space.dim)
+        self._observed = Observations.empty(self._space.dim, self._n_constraints)
+        self._data = self._observed
         self._has_warned_constant = False
         self._journal: Journal | None = None
         self._stop_reason: dict[str, float] = {}
+
+    def _checked_noise(self, noise_std: float | None) -> float | None:
+        if noise_std is None:
+            return None
+        rule = "a standard deviation, 0 or more, in units of the objective, or None to learn it"
+        if not (value := as_real(noise_std, "noise_std", rule)) >= 0:
+            raise InvalidInputError(f"noise_std must be {rule}; received {noise_std!r}.")
+        if not self.uses_noise_std:
+            raise InvalidInputError(
+                f"noise_std is for optimisers whose models can take known noise; {self.name!r} "
+                f"learns its own, received {noise_std!r}. Leave it out, or use 'boring'."
+            )
+        return value
 
     def _default_n_initial(self) -> int:
         """Return the length of the initial design when the caller gives none."""
@@ -131,13 +151,32 @@ class RecordedRun:
         return self._history.n_told
 
     @property
+    def n_constraints(self) -> int:
+        """Number of black-box constraints."""
+        return self._n_constraints
+
+    @property
+    def noise_std(self) -> float | None:
+        """Known standard deviation of one evaluation, units of the objective; None learns it."""
+        return self._noise_std
+
+    @property
     def data(self) -> Observations:
-        """Told points in scaled units, with larger values better."""
-        fresh = self._history.tells[len(self._data) :]
+        """Told points in scaled units, with larger values better.
+
+        Where there are constraints and the optimiser does not weigh the probability of
+        feasibility, values are those of `Observations.penalized`.
+        """
+        fresh = self._history.tells[len(self._observed) :]
         if fresh:
             points = np.array([tell.x for tell in fresh])
             values = np.array([tell.y for tell in fresh])
-            self._data = self._data.append(self._space.scale(points), self._sign * values)
+            constraints = self._history.constraints(self._n_constraints)[len(self._observed) :]
+            self._observed = self._observed.append(
+                self._space.scale(points), self._sign * values, constraints
+            )
+            weighs = self.weighs_feasibility
+            self._data = self._observed if weighs else self._observed.penalized()
         return self._data
 
     @property
@@ -183,6 +222,7 @@ class RecordedRun:
             seed=state.entropy,
             domain=domain,
             repeats=state.repeats,
+            **state.outcomes(),
             **state.options,
         )
         optimizer._history = state.history
@@ -251,6 +291,8 @@ class RecordedRun:
             "options": canonical(self.option_values(), "options"),
             "has_domain": not self._domain.is_plain,
             "repeats": self._repeats,
+            "n_constraints": self._n_constraints,
+            "noise_std": self._noise_std,
         }
 
     def _write_journal(self) -> None:

@@ -91,13 +91,15 @@ class _Clock:
         return found
 
     def _best(self) -> FloatArray:
-        return best_so_far(self._optimizer._history.y, self._optimizer.direction)
+        history, optimizer = self._optimizer._history, self._optimizer
+        constraints = history.constraints(optimizer.n_constraints)
+        return best_so_far(history.y, optimizer.direction, constraints)
 
 
 def _evaluate_next(optimizer: Optimizer, fun: Objective, on_error: OnError) -> IterationRecord:
     x = _ask(optimizer)
-    value, error = evaluate(fun, x, on_error)
-    optimizer._tell(x[np.newaxis], np.array([value]), error)
+    value, constraints, error = evaluate(fun, x, on_error, optimizer.n_constraints)
+    optimizer._tell(x[np.newaxis], np.array([value]), error, constraints)
     return support.last_record(optimizer._history)
 
 

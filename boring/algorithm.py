@@ -30,19 +30,20 @@ from boring.box_search import (
 )
 from boring.effort import Effort, Kind, effort_of
 from boring.exceptions import InvalidInputError
+from boring.feasibility import LogSum, Told, can_seek
 from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import fit_portfolio, fitted_noise
-from boring.result import InfoValue
+from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
-from boring.schedule import has_settled, kind_of_turn, spread_of_first
+from boring.schedule import NOISY, has_settled, kind_of_turn, spread_of_first
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.typing import Direction, FloatArray, SeedLike
+from boring.typing import Direction, SeedLike
 from boring.validation import as_positive_int, as_real
-from boring.warping import half_rank_warp, log_warp, moderate
+from boring.warping import half_rank_warp, log_warp, warped_noise
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
@@ -129,6 +130,8 @@ class BoringOptimizer(Optimizer):
 
     name: ClassVar[str] = "boring"
     options_type: ClassVar[type] = BoringOptions
+    weighs_feasibility: ClassVar[bool] = True
+    uses_noise_std: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -167,15 +170,21 @@ class BoringOptimizer(Optimizer):
             space, direction=direction, n_initial=n_initial, seed=seed, **options
         )
 
+    def _has_nothing_to_model(self) -> bool:
+        return super()._has_nothing_to_model() and not can_seek(self.data)
+
     def _propose(self, context: ProposalContext) -> Proposal:
-        y, _ = moderate(context.data.finite_y)
+        told = Told.of(context.data)
+        y = told.judged
+        if not told.has_incumbent or not context.data.is_informative:
+            return self._feasibility_turn(context)
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
-            return self._portfolio_turn(context, y)
+            return self._portfolio_turn(context, told)
         memory = context.memory
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
         number = len(context.data) + len(context.pending)
-        X, local = context.data.finite_X, memory.get("local", {})
+        X, local = told.X, memory.get("local", {})
         noise_variance = fitted_noise(memory.get("portfolio"))
         kind = kind_of_turn(number, X, y, local, spread, noise_variance)
         kept: dict[str, Any] = dict(memory)
@@ -184,25 +193,43 @@ class BoringOptimizer(Optimizer):
         if kind == "local":
             effort = self._effort("local", context)
             known = np.vstack([context.data.X, context.pending])
-            step = local_step(X, y, local, context.rng, effort, domain=context.domain, taken=known)
+            step = local_step(
+                X,
+                told.y,
+                local,
+                context.rng,
+                effort,
+                eligible=told.eligible,
+                judged=y,
+                feasibility=context.feasibility,
+                noise_variance=told.noise_variance(context.noise_std),
+                domain=context.domain,
+                taken=known,
+            )
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
-                return self._local_proposal(step, kept, context, y, effort)
+                return self._local_proposal(step, kept, context, told, effort)
             kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
-            return self._fresh_turn(context, y, kept, spread)
-        return self._portfolio_turn(context, y, kept)
+            return self._fresh_turn(context, told, kept, spread)
+        return self._portfolio_turn(context, told, kept)
+
+    def _feasibility_turn(self, context: ProposalContext) -> Proposal:
+        """Look for a feasible point, values aside, as long as there is none to improve on."""
+        incumbent = context.data.X[int(np.argmin(context.data.violation))]
+        found = search_box(LogSum([]), incumbent, None, context, self._effort("whole box", context))
+        return Proposal(found.x, context.memory, {"phase": "feasibility", **search_info(found)})
 
     def _local_proposal(
         self,
         step: LocalStep,
         memory: dict[str, Any],
         context: ProposalContext,
-        y: FloatArray,
+        told: Told,
         effort: Effort,
     ) -> Proposal:
         assert step.x is not None
-        member = keep_score(context.data.finite_X, log_warp(y), memory.get("subspace", {}))
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
         memory["subspace"] = without_score(member.memory, step.x)
         info: dict[str, InfoValue] = {
             "phase": "local",
@@ -214,17 +241,23 @@ class BoringOptimizer(Optimizer):
         return Proposal(step.x, memory, info)
 
     def _portfolio_turn(
-        self, context: ProposalContext, y: FloatArray, kept: Mapping[str, Any] | None = None
+        self, context: ProposalContext, told: Told, kept: Mapping[str, Any] | None = None
     ) -> Proposal:
         """Let the portfolio choose, or the subspace if it is its turn and its gate is open."""
         memory = dict(context.memory if kept is None else kept)
-        X = context.data.finite_X
         turn = int(memory.get("turn", 0))
         effort = self._effort("whole box", context)
-        member = self._subspace_step(X, y, turn, memory.get("subspace", {}), context.rng, effort)
+        member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)
         rank = self._leading_directions(member.memory)
+        warped = half_rank_warp(told.y)
         portfolio = fit_portfolio(
-            X, half_rank_warp(y), rank, memory.get("portfolio", {}), context.entropy, effort
+            told.X,
+            warped,
+            rank,
+            memory.get("portfolio", {}),
+            context.entropy,
+            effort,
+            warped_noise(told.noise_variance(context.noise_std), told.y, warped),
         )
         kept_members = tuple(f"refitting {name}" for name in portfolio.kept)
         more = {
@@ -233,8 +266,8 @@ class BoringOptimizer(Optimizer):
         }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0:
-            return self._subspace_proposal(member, memory, context, more, effort)
-        found = search_by_portfolio(portfolio, X[int(np.argmax(y))], rank, context, effort)
+            return self._subspace_proposal(member, memory, context, told, more, effort)
+        found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
         info = {
             "phase": "portfolio",
             **search_info(found),
@@ -248,33 +281,32 @@ class BoringOptimizer(Optimizer):
         member: SubspaceMember,
         memory: Mapping[str, Any],
         context: ProposalContext,
+        told: Told,
         more: Mapping[str, InfoValue],
         effort: Effort,
     ) -> Proposal:
         assert member.posterior is not None
-        posterior = member.posterior
-        incumbent = posterior.X[int(np.argmax(posterior.y))]
-        acquisition = improvement(posterior, context)
-        found = search_box(acquisition, incumbent, member.basis, context, effort)
+        acquisition = improvement(member.posterior, context, told.eligible)
+        found = search_box(acquisition, told.incumbent, member.basis, context, effort)
         info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **more}
         return Proposal(found.x, memory, info)
 
     def _fresh_turn(
-        self, context: ProposalContext, y: FloatArray, memory: dict[str, Any], spread: float
+        self, context: ProposalContext, told: Told, memory: dict[str, Any], spread: float
     ) -> Proposal:
         """Let the subspace look for another basin, or a fresh start, by turns."""
-        X, turn = context.data.finite_X, int(memory.get("fresh turn", 0))
+        turn = int(memory.get("fresh turn", 0))
         memory["fresh turn"] = turn + 1
         more: dict[str, InfoValue] = {}
         if turn % 2:
             effort = self._effort("whole box", context)
-            member = self._subspace_step(X, y, 0, memory.get("subspace", {}), context.rng, effort)
+            member = self._subspace_step(told, 0, memory.get("subspace", {}), context, effort)
             memory["subspace"] = member.memory
             more = self._effort_info(effort, member.left_out, member)
             if member.posterior is not None and member.gate > 0:
-                return self._subspace_proposal(member, memory, context, more, effort)
+                return self._subspace_proposal(member, memory, context, told, more, effort)
         else:
-            member = keep_score(X, log_warp(y), memory.get("subspace", {}))
+            member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
             memory["subspace"] = member.memory
         start = recall(memory.get("fresh start", {}), context.data.X)
         if start is None or has_settled(start.local, spread, self.space.dim):
@@ -295,16 +327,15 @@ class BoringOptimizer(Optimizer):
 
     def _subspace_step(
         self,
-        X: FloatArray,
-        y: FloatArray,
+        told: Told,
         turn: int,
         memory: Mapping[str, Any],
-        rng: np.random.Generator,
+        context: ProposalContext,
         effort: Effort,
     ) -> SubspaceMember:
         """Score the subspace's surrogate, and refit it if this is its turn."""
         options = self.options
-        values = log_warp(y)
+        X, y, values = told.X, told.y, log_warp(told.y)
         if (
             options.subspace_every == 0
             or len(y) < options.subspace_from
@@ -313,7 +344,9 @@ class BoringOptimizer(Optimizer):
         ):
             return keep_score(X, values, memory)
         limit = min(options.max_effective_dim, self.space.dim)
-        return take_turn(X, values, options.effective_dim, limit, memory, rng, effort)
+        noise = warped_noise(told.noise_variance(context.noise_std), y, values)
+        known = options.effective_dim
+        return take_turn(X, values, known, limit, memory, context.rng, effort, noise)
 
     def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
         return effort_of(kind, context.asks, self.options.ask_seconds)
@@ -377,9 +410,19 @@ class BoringOptimizer(Optimizer):
             self._models = (n, model)
         return self._models[1]
 
+    def _best_by_mean(self) -> BestByMean | None:
+        noise = fitted_noise(self.memory.get("portfolio")) if self._noise_std is None else 0.0
+        if not (self._noise_std or noise > NOISY) or self.surrogate is None:
+            return None
+        rows = self.data.feasible if self.data.feasible.any() else self.data.finite
+        X = self.space.unscale(self.data.X[rows])
+        mean, variance = self.surrogate.predict(X)
+        best = int(np.argmax(self._sign * mean))
+        return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
+
     def _fit_surrogate(self) -> ObjectiveModel:
         return fit_objective_model(
-            self.space, self._sign, self.data, self.memory.get("subspace", {})
+            self.space, self._sign, self.data, self.memory.get("subspace", {}), self._noise_std
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _optimizer_support as support
 from .evaluation import Objective, check_on_error
 from .exceptions import InvalidInputError, JournalError, UnknownNameError
-from .journal import Journal, JournalContents, journal_exists, read_journal
+from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
 from .optimizer import Callback, Optimizer
 from .registry import OptimizerFactory, get_optimizer, optimizer_class
 from .result import OptimizationResult
@@ -66,8 +66,9 @@ def minimize(
     progress : bool, optional
         Whether to show a bar; None shows it on terminals, unless ``BORING_PROGRESS=0``.
     **options
-        ``n_initial``, ``domain`` and ``repeats`` (:class:`boring.optimizer.Optimizer`), and the
-        options of the method.
+        ``n_initial``, ``domain``, ``repeats``, ``noise_std`` (:class:`boring.optimizer.Optimizer`),
+        ``n_constraints`` (``fun`` then returns a pair of its value and those of the constraints,
+        each satisfied where it is <= 0), and the options of the method.
 
     Returns
     -------
@@ -216,7 +217,7 @@ def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
     kind = optimizer_class(factory)
     if kind is None:
         return
-    allowed = ("n_initial", "domain", "repeats", *kind.option_names())
+    allowed = ("n_initial", "domain", "repeats", *OUTCOME_FIELDS, *kind.option_names())
     for keyword in options:
         if keyword not in allowed:
             raise UnknownNameError(
@@ -240,7 +241,7 @@ def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
     """Give an optimiser the history of a journal, after checking that it is of the same run."""
     theirs = {**contents.header, "space": contents.space.to_dict()}
     ours = support.journal_header(optimizer)
-    for name in (*ours, "domain", "repeats"):
+    for name in {**dict.fromkeys(("domain", "repeats", *OUTCOME_FIELDS)), **ours}:
         if name != "versions" and theirs.get(name) != ours.get(name):
             raise JournalError(
                 f"A journal carries on one run; line 1 of {contents.path} has {name} = "

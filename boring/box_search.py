@@ -9,25 +9,29 @@ from boring.acquisition.domain_search import maximize_in_domain
 from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.effort import FULL, Effort
+from boring.feasibility import LogSum
 from boring.models.posterior import GaussianProcess, best_in_noise, with_fantasies
 from boring.portfolio import Portfolio
 from boring.proposal import ProposalContext
 from boring.result import InfoValue
-from boring.typing import FloatArray
+from boring.typing import BoolArray, FloatArray
 
 # Polishing proposes points this close together (Euclidean, scaled units), but no closer.
 REPEATED = 1e-10
 
 
-def improvement(posterior: GaussianProcess, context: ProposalContext) -> Acquisition:
+def improvement(
+    posterior: GaussianProcess, context: ProposalContext, eligible: BoolArray | None = None
+) -> Acquisition:
     """Return the log-EI of a posterior over its incumbent.
 
     For the incumbent see `boring.models.posterior.best_in_noise`. A point that is out for
     evaluation counts with its posterior mean: what it is expected to reach is no improvement
-    any more.
+    any more. Where there is a model of feasibility, it says what to think of failures.
     """
-    incumbent = best_in_noise(posterior)
-    posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
+    incumbent = best_in_noise(posterior, eligible)
+    failing = context.data.failing_X if context.feasibility is None else context.data.X[:0]
+    posterior = with_fantasies(posterior, context.pending, failing)
     if len(context.pending):
         incumbent = max(incumbent, float(posterior.y[-len(context.pending) :].max()))
     return LogExpectedImprovement(posterior, incumbent)
@@ -45,6 +49,7 @@ def search_box(
     Parameters
     ----------
     acquisition : Acquisition
+        A log: that of the probability of feasibility is added, where there is one.
     incumbent : ndarray, shape (D,), scaled units
     basis : ndarray, shape (D, d), or None
         Directions along which starts are spread.
@@ -55,6 +60,8 @@ def search_box(
     -----
     In a domain with a lattice or constraints, among its points only.
     """
+    if context.feasibility is not None:
+        acquisition = LogSum([acquisition, context.feasibility])
     if not context.domain.is_plain:
         return maximize_in_domain(
             acquisition,
@@ -83,13 +90,14 @@ def search_by_portfolio(
     effective_dim: int,
     context: ProposalContext,
     effort: Effort = FULL,
+    eligible: BoolArray | None = None,
 ) -> MaximizerResult:
     """Maximise the log of the summed EI of the members that steer; see `search_box`.
 
     Starts are spread along the ``effective_dim`` leading directions of the portfolio.
     """
     mixture = LogImprovementMixture(
-        [improvement(member.posterior, context) for member in portfolio.speakers()]
+        [improvement(member.posterior, context, eligible) for member in portfolio.speakers()]
     )
     directions = portfolio.directions[:, :effective_dim]
     return search_box(mixture, incumbent, directions, context, effort)

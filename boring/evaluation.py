@@ -10,6 +10,7 @@ import numpy as np
 
 from .exceptions import EvaluationError, InvalidInputError
 from .typing import FloatArray, OnError
+from .validation import as_constraints
 
 __all__ = ["Objective", "check_on_error", "evaluate"]
 
@@ -26,7 +27,9 @@ def check_on_error(on_error: str) -> None:
         )
 
 
-def evaluate(fun: Objective, x: FloatArray, on_error: OnError) -> tuple[float, str | None]:
+def evaluate(
+    fun: Objective, x: FloatArray, on_error: OnError, n_constraints: int = 0
+) -> tuple[float, FloatArray, str | None]:
     """Call the objective at a copy of one point.
 
     Parameters
@@ -35,10 +38,14 @@ def evaluate(fun: Objective, x: FloatArray, on_error: OnError) -> tuple[float, s
     x : ndarray, shape (D,), raw units
     on_error : {"raise", "record"}
         Whether an exception of the objective is raised or becomes NaN.
+    n_constraints : int, default 0
+        With m > 0 the objective returns a pair of its value and m values of constraints.
 
     Returns
     -------
     y : float
+        NaN if an exception was recorded.
+    constraints : ndarray, shape (1, m)
         NaN if an exception was recorded.
     error : str or None
         The exception that was recorded.
@@ -54,13 +61,32 @@ def evaluate(fun: Objective, x: FloatArray, on_error: OnError) -> tuple[float, s
     except Exception as error:
         description = f"{type(error).__name__}: {error}"
         if on_error == "record":
-            return float("nan"), description
+            return float("nan"), as_constraints(None, 1, n_constraints), description
         raise EvaluationError(
             f"The objective must return a value; at x = {x.tolist()} it raised {description}. "
             "Mend it, or pass on_error='record' to record NaN and carry on. Everything evaluated "
             "before is in .result of this exception."
         ) from error
-    return _as_real(value, x), None
+    if n_constraints:
+        y, constraints = _as_pair(value, x, n_constraints)
+        return _as_real(y, x), constraints, None
+    return _as_real(value, x), as_constraints(None, 1, 0), None
+
+
+def _as_pair(value: Any, x: FloatArray, n_constraints: int) -> tuple[Any, FloatArray]:
+    """Return the value of the objective and a row of constraints, shape (1, m)."""
+    if isinstance(value, tuple) and len(value) == 2:
+        try:
+            return value[0], as_constraints(np.ravel(value[1]), 1, n_constraints)
+        except InvalidInputError as error:
+            came = str(error)
+    else:
+        came = f"It returned {type(value).__name__} {str(value)[:60]!r}."
+    raise EvaluationError(
+        f"With {n_constraints} constraints the objective must return a pair, its value and theirs; "
+        f"at x = {x.tolist()} it did not. {came} Return (value, [c_1, ...]). Everything evaluated "
+        "before is in .result of this exception."
+    )
 
 
 def _as_real(value: Any, x: FloatArray) -> float:

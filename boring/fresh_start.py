@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from boring.box_search import is_taken, portfolio_info, search_by_portfolio, search_info
+from boring.feasibility import Told
 from boring.local_turn import is_awaited, local_step, same_rows
 from boring.portfolio import Portfolio, fit_portfolio
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.typing import FloatArray
-from boring.warping import half_rank_warp, moderate
+from boring.warping import half_rank_warp, warped_noise
 
 # Points of a start's own before its local model may speak, beyond the initial ones.
 LOCAL_AFTER = 5
@@ -124,11 +125,19 @@ def start_portfolio(
     effective_dim: int,
     entropy: int,
     n_initial: int,
+    noise_variance: float | None = None,
 ) -> Portfolio:
     """Return the portfolio on the start's own points X (k, D), y (k,), larger is better."""
     reference = np.arange(min(n_initial, len(y))) if start.number % 2 else None
     warped = half_rank_warp(y, reference=reference)
-    return fit_portfolio(X, warped, effective_dim, start.portfolio or {}, entropy)
+    return fit_portfolio(
+        X,
+        warped,
+        effective_dim,
+        start.portfolio or {},
+        entropy,
+        noise_variance=warped_noise(noise_variance, y, warped),
+    )
 
 
 def fresh_point(
@@ -157,13 +166,26 @@ def fresh_point(
         return Proposal(x, {"fresh start": with_point(after, x, n).memory()}, info)
 
     own = np.array([row for row in start.told if data.finite[row]], dtype=int)
-    X, (y, _) = data.X[own], moderate(data.y[own])
+    known = Told.of(data, own)
+    X, y = known.X, known.y
+    noise_variance = known.noise_variance(context.noise_std)
     informative = len(y) >= 2 and y.max() > y.min()
     if start.size < n_initial or not informative:
         return proposal(start, design_point(n + len(context.pending)), {"phase": "fresh design"})
-    if wants_local(start, n_initial) and not is_awaited(start.local, context.pending):
-        known = np.vstack([data.X, context.pending])
-        step = local_step(X, y, start.local or {}, context.rng, domain=context.domain, taken=known)
+    may_polish = wants_local(start, n_initial) and known.has_incumbent
+    if may_polish and not is_awaited(start.local, context.pending):
+        step = local_step(
+            X,
+            y,
+            start.local or {},
+            context.rng,
+            eligible=known.eligible,
+            judged=known.judged,
+            feasibility=context.feasibility,
+            noise_variance=noise_variance,
+            domain=context.domain,
+            taken=np.vstack([data.X, context.pending]),
+        )
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):
             info: dict[str, InfoValue] = {
@@ -172,8 +194,12 @@ def fresh_point(
                 "trust region": step.radius,
             }
             return proposal(start, step.x, info)
-    portfolio = start_portfolio(start, X, y, effective_dim, context.entropy, n_initial)
-    found = search_by_portfolio(portfolio, X[int(np.argmax(y))], effective_dim, context)
+    portfolio = start_portfolio(
+        start, X, y, effective_dim, context.entropy, n_initial, noise_variance
+    )
+    found = search_by_portfolio(
+        portfolio, known.incumbent, effective_dim, context, eligible=known.eligible
+    )
     start = replace(start, portfolio=portfolio.memory)
     info = {"phase": "fresh portfolio", **search_info(found), **portfolio_info(portfolio)}
     return proposal(start, found.x, info)

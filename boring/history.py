@@ -75,7 +75,9 @@ class Tell:
     ask : int or None
         Number of the ask that this answers; None if the point was not asked for.
     error : str or None
-        Text of the exception that stands in place of a value.
+        Text of the exception, or the reason of the failure, that stands in place of a value.
+    constraints : tuple of float or None
+        Values of the black-box constraints; None in a run that has none.
     """
 
     index: int
@@ -83,10 +85,11 @@ class Tell:
     y: float
     ask: int | None
     error: str | None
+    constraints: tuple[float, ...] | None = None
 
     def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
         """Return the event as JSON-able values; a tell has no time of its own."""
-        return {
+        values = {
             "event": "tell",
             "index": self.index,
             "x": self.x.tolist(),
@@ -94,6 +97,9 @@ class Tell:
             "ask": self.ask,
             "error": self.error,
         }
+        if self.constraints is not None:
+            values["constraints"] = [float_to_json(value) for value in self.constraints]
+        return values
 
 
 Event: TypeAlias = Ask | Tell
@@ -143,6 +149,11 @@ class History:
     def y(self) -> FloatArray:
         """Told values, shape (n,), caller's sign."""
         return np.array([tell.y for tell in self.tells], dtype=np.float64)
+
+    def constraints(self, n_constraints: int) -> FloatArray:
+        """Return the told values of the constraints, shape (n, m); NaN where not known."""
+        rows = [tell.constraints or (np.nan,) * n_constraints for tell in self.tells]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), n_constraints)
 
     @property
     def pending_X(self) -> FloatArray:
@@ -223,6 +234,7 @@ class History:
                 y=float_from_json(values["y"]),
                 ask=None if values["ask"] is None else _integer(values["ask"]),
                 error=None if values["error"] is None else _text(values["error"]),
+                constraints=_constraints(values.get("constraints")),
             )
             return self.with_tells([tell])
         raise ValueError(f"an event of the unknown kind {kind!r}")
@@ -256,6 +268,23 @@ def _point(values: Any) -> FloatArray:
     if not isinstance(values, list):
         raise ValueError(f"a point must be a list, not {values!r}")
     return frozen_point(np.array([float_from_json(value) for value in values]))
+
+
+def _constraints(values: Any) -> tuple[float, ...] | None:
+    if values is None:
+        return None
+    if not isinstance(values, list):
+        raise ValueError(f"constraints must be a list, not {values!r}")
+    return tuple(float_from_json(value) for value in values)
+
+
+def check_constraints(event: Event, n_constraints: int) -> None:
+    """Raise ValueError if a tell does not have as many constraints as its run."""
+    if isinstance(event, Tell) and len(event.constraints or ()) != n_constraints:
+        raise ValueError(
+            f"tell {event.index} has {len(event.constraints or ())} constraints in a run of "
+            f"{n_constraints}"
+        )
 
 
 def _integer(value: Any) -> int:

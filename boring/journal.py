@@ -17,13 +17,17 @@ from typing import Any
 from ._json import dumps, loads
 from ._warn import warn
 from .exceptions import JournalError, JournalWarning
-from .history import Event, History
+from .history import Event, History, check_constraints
 from .space import Box
 
 __all__ = ["Journal", "JournalContents", "journal_exists", "read_journal"]
 
 JOURNAL_FORMAT = "boring-journal"
 JOURNAL_SCHEMA = 1
+JOURNAL_SCHEMA_OF_OUTCOMES = 2
+"""Written where the header holds ``n_constraints`` or ``noise_std``, which readers of schema 1
+would pass over; all else is the same, and both are read."""
+OUTCOME_FIELDS = ("n_constraints", "noise_std")
 _BEGINNING = f'{{"format":"{JOURNAL_FORMAT}"'.encode()
 _HEADER_FIELDS = ("optimizer", "space", "direction", "entropy", "n_initial", "options")
 
@@ -141,8 +145,9 @@ def read_journal(path: str | os.PathLike[str]) -> JournalContents:
             "Restore the file from a copy, or start a new journal."
         ) from error
     history = History(space.dim)
+    n_constraints = header.get("n_constraints", 0)
     for number, line in enumerate(whole[1:], start=2):
-        history = _replay(history, space, target, number, line)
+        history = _replay(history, space, n_constraints, target, number, line)
     return JournalContents(
         target, header, space, history, len(content) - len(torn), torn, unfinished
     )
@@ -159,9 +164,10 @@ def _read_header(path: Path, line: bytes) -> Mapping[str, Any]:
     header = _parse(line)
     if not isinstance(header, dict) or header.get("format") != JOURNAL_FORMAT:
         raise _foreign(path, line[:60])
-    if header.get("schema") != JOURNAL_SCHEMA:
+    if header.get("schema") not in {JOURNAL_SCHEMA, JOURNAL_SCHEMA_OF_OUTCOMES}:
         raise JournalError(
-            f"Line 1 of the journal {path} must have schema {JOURNAL_SCHEMA}; it has "
+            f"Line 1 of the journal {path} must have schema {JOURNAL_SCHEMA} or "
+            f"{JOURNAL_SCHEMA_OF_OUTCOMES}; it has "
             f"{header.get('schema')!r}. Resume it with the version that wrote it: "
             f"{header.get('versions')!r}."
         )
@@ -174,7 +180,9 @@ def _read_header(path: Path, line: bytes) -> Mapping[str, Any]:
     return header
 
 
-def _replay(history: History, space: Box, path: Path, number: int, line: bytes) -> History:
+def _replay(
+    history: History, space: Box, n_constraints: int, path: Path, number: int, line: bytes
+) -> History:
     remedy = (
         "Nothing was changed. Restore the file from a copy, or keep the lines before this one in a "
         "new file and resume that."
@@ -189,6 +197,7 @@ def _replay(history: History, space: Box, path: Path, number: int, line: bytes) 
         following = history.with_event(values)
         if not space.contains(following.events[-1].x):
             raise ValueError("a point outside the box")
+        check_constraints(following.events[-1], n_constraints)
     except (KeyError, TypeError, ValueError) as error:
         reason = f"the field {error} is missing" if isinstance(error, KeyError) else str(error)
         raise JournalError(
@@ -260,7 +269,9 @@ class Journal:
                 f"A new journal must not overwrite a file; {self.path} holds something. "
                 "Resume it, or pass another path."
             )
-        line = dumps({"format": JOURNAL_FORMAT, "schema": JOURNAL_SCHEMA, **header}) + "\n"
+        outcomes = any(name in header for name in OUTCOME_FIELDS)
+        schema = JOURNAL_SCHEMA_OF_OUTCOMES if outcomes else JOURNAL_SCHEMA
+        line = dumps({"format": JOURNAL_FORMAT, "schema": schema, **header}) + "\n"
         try:
             if self.path.exists() and self.path.stat().st_size:
                 self._warn_torn(self.path.read_bytes())

@@ -30,6 +30,7 @@ from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.local_domain import best_in_domain
 from boring.domain import Domain
 from boring.effort import FULL, Effort
+from boring.feasibility import Feasibility, LogSum
 from boring.kernels import (
     SQUARED_EXPONENTIAL,
     AdditiveKernel,
@@ -116,7 +117,9 @@ def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
     )
 
 
-def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianProcess:
+def fit_local(
+    U: FloatArray, v: FloatArray, in_metric: bool = True, noise_variance: float | None = None
+) -> GaussianProcess:
     """Fit isotropically, then in the metric that this fit sees; keep the likelier.
 
     Parameters
@@ -127,9 +130,11 @@ def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianP
         Standardised values, larger is better.
     in_metric : bool, default True
         Whether to make the second round.
+    noise_variance : float, optional
+        Known, units of v squared; None learns it.
     """
     dim = U.shape[1]
-    model = local_model(Isotropic(), dim)
+    model = local_model(Isotropic(), dim).with_noise(noise_variance)
     lengthscale = dimension_scaled(dim, center=LENGTHSCALE_CENTER).mean
     start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
     round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
@@ -137,7 +142,7 @@ def fit_local(U: FloatArray, v: FloatArray, in_metric: bool = True) -> GaussianP
     if not in_metric:
         return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
-    model = local_model(stretched, dim)
+    model = local_model(stretched, dim).with_noise(noise_variance)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
     if round_two.value >= round_one.value:
         return isotropic
@@ -214,7 +219,7 @@ def goes_on(X: FloatArray, y: FloatArray, memory: Mapping[str, Any] | None) -> b
 def failures_in_a_row(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> int:
     """Return how many of the last local steps, told ones, brought nothing one after another."""
     gain = last_gain(X, y, memory) if memory else None
-    before = int(memory["failures"]) if memory else 0
+    before = int(memory.get("failures", 0)) if memory else 0
     if gain is None:
         return before
     return 0 if gain > 0 else before + 1
@@ -237,6 +242,10 @@ def local_step(
     rng: np.random.Generator,
     effort: Effort = FULL,
     *,
+    eligible: BoolArray | None = None,
+    judged: FloatArray | None = None,
+    feasibility: Feasibility | None = None,
+    noise_variance: float | None = None,
     domain: Domain | None = None,
     taken: FloatArray | None = None,
 ) -> LocalStep:
@@ -251,6 +260,14 @@ def local_step(
         `LocalStep.memory` of the last step; empty before the first.
     rng : numpy.random.Generator
     effort : Effort, optional
+    eligible : ndarray of bool, shape (n,), optional
+        The feasible points, of which one is the incumbent; None where all are.
+    judged : ndarray, shape (n,), optional
+        Values in which no infeasible point is good; they steer the trust region. Default y.
+    feasibility : Feasibility, optional
+        What log-EI is weighed with.
+    noise_variance : float, optional
+        Known, units of y squared.
     domain : Domain, optional
         Where the step may lead; None is the whole box.
     taken : ndarray, shape (m, D), scaled units, optional
@@ -260,8 +277,12 @@ def local_step(
     -------
     LocalStep
     """
-    best = int(np.argmax(y))
-    radius = next_radius(X, y, memory, best)
+    judged = y if judged is None else judged
+    best = int(np.argmax(judged))
+    radius = next_radius(X, judged, memory, best)
+    if memory and feasibility is not None:
+        failed = same_rows(feasibility.data.failed_X, memory["proposed"])
+        radius = shrunk(radius, X.shape[1]) if failed.any() else radius
     near, unit_length = _neighbours(X, best)
     U, spread = (X[near] - X[best]) / unit_length, float(y[near].std())
     size = max(float(np.median(y.max() - y)), abs(float(y[best])))
@@ -270,22 +291,31 @@ def local_step(
         "best": float(y[best]),
         "n": len(y),
         "steps": int(memory.get("steps", 0)) + 1,
-        "failures": failures_in_a_row(X, y, memory),
-        "streak": int(memory["streak"]) + 1 if goes_on(X, y, memory) else 0,
+        "failures": failures_in_a_row(X, judged, memory),
+        "streak": int(memory["streak"]) + 1 if goes_on(X, judged, memory) else 0,
     }
     if not spread > NEGLIGIBLE * size:
         return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
     values = (y[near] - y[best]) / spread
-    posterior = fit_local(U, values - values.mean(), in_metric=effort.level == 0)
+    in_metric = effort.level == 0
+    known = None if noise_variance is None else noise_variance / spread**2
+    posterior = fit_local(U, values - values.mean(), in_metric, known)
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
-    acquisition: Acquisition = LogExpectedImprovement(posterior, best_in_noise(posterior))
-    n_starts = N_STARTS if effort.level == 0 else 1
-    offset, log_gain = _best_in_box(acquisition, low, high, n_starts, rng)
+    incumbent = best_in_noise(posterior, None if eligible is None else eligible[near])
+    acquisition: Acquisition = LogExpectedImprovement(posterior, incumbent)
+    if feasibility is not None:
+
+        def fit(offsets: FloatArray, margins: FloatArray) -> GaussianProcess:
+            return fit_local(offsets, margins, in_metric)
+
+        weight = feasibility.near(X[best], unit_length, len(near), fit)
+        acquisition = LogSum([acquisition, weight])
+    offset, log_gain = _best_in_box(acquisition, low, high, N_STARTS if in_metric else 1, rng)
     if domain is not None and not domain.is_plain:
-        known = np.vstack([X[best], X] if taken is None else [X[best], X, taken])
+        avoided = np.vstack([X[best], X] if taken is None else [X[best], X, taken])
         offset, log_gain = best_in_domain(
-            acquisition, domain, known, unit_length, radius, offset, rng
+            acquisition, domain, avoided, unit_length, radius, offset, rng
         )
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:

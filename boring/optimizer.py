@@ -22,19 +22,20 @@ from ._run import run as run_loop
 from ._warn import warn
 from .domain import Domain
 from .evaluation import Objective
-from .exceptions import DuplicatePointWarning
+from .exceptions import DuplicatePointWarning, InvalidInputError
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
-from .result import IterationRecord, OptimizationResult
+from .result import BestByMean, IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
 from .space import Box
 from .stopping import StoppingCondition
 from .typing import Direction, FloatArray, OnError, SeedLike
-from .validation import as_points, as_positive_int, as_values
+from .validation import as_constraints, as_points, as_positive_int, as_values
 
 if TYPE_CHECKING:
+    from .feasibility import Feasibility
     from .subspace.estimate import SubspaceEstimate
 
 __all__ = ["Callback", "NoOptions", "Optimizer", "Proposal", "ProposalContext"]
@@ -64,6 +65,11 @@ class Optimizer(RecordedRun, ABC):
     repeats : bool, default False
         Whether points of a domain may be asked again, to average noise. On the plain box, where
         algorithms avoid old points by themselves, it changes nothing.
+    n_constraints : int, default 0
+        Number m of black-box constraints whose values come with each evaluation.
+    noise_std : float, optional
+        Known standard deviation of the noise of one evaluation, units of the objective; None
+        learns it. Only optimisers with ``uses_noise_std`` take it.
     **options
         Fields of ``options_type``.
 
@@ -79,6 +85,11 @@ class Optimizer(RecordedRun, ABC):
     Subclasses set ``name`` and ``options_type`` and write ``_propose``. With ``is_model_based``
     the base hands out space-filling points as long as the data hold no two different finite
     values, since there is nothing to model then.
+
+    With ``weighs_feasibility`` an optimiser is given the values as they are, and
+    `ProposalContext.feasibility` to weigh them with. All others are given values by which no
+    infeasible point can win (`boring.data.Observations.penalized`), so that constraints work with
+    every optimiser.
     """
 
     def __init__(
@@ -90,6 +101,8 @@ class Optimizer(RecordedRun, ABC):
         seed: SeedLike = None,
         domain: Domain | None = None,
         repeats: bool = False,
+        n_constraints: int = 0,
+        noise_std: float | None = None,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -99,6 +112,8 @@ class Optimizer(RecordedRun, ABC):
             seed=seed,
             domain=domain,
             repeats=repeats,
+            n_constraints=n_constraints,
+            noise_std=noise_std,
             **options,
         )
         self._design = support.Design(
@@ -123,6 +138,10 @@ class Optimizer(RecordedRun, ABC):
     def _stop_reasons(self) -> dict[str, float]:
         """Return the algorithm's own reasons to stop; empty to carry on."""
         return {}
+
+    def _best_by_mean(self) -> BestByMean | None:
+        """Return the best visited point by posterior mean, None where no noise is seen."""
+        return None
 
     @property
     def subspace(self) -> SubspaceEstimate | None:
@@ -165,7 +184,7 @@ class Optimizer(RecordedRun, ABC):
             self._write_journal()
         return self.pending[:n]
 
-    def tell(self, x: ArrayLike, y: ArrayLike) -> Self:
+    def tell(self, x: ArrayLike, y: ArrayLike, *, constraints: ArrayLike | None = None) -> Self:
         """Take the values of one or more points.
 
         Parameters
@@ -175,6 +194,10 @@ class Optimizer(RecordedRun, ABC):
             rounding and clipped.
         y : array_like, scalar or shape (n,), caller's sign
             NaN and infinities are recorded and left out of fits.
+        constraints : array_like, shape (n, m), or (m,) for one point, optional
+            Values of the m = ``n_constraints`` black-box constraints, each satisfied where it is
+            <= 0. NaN stands for not known, and makes the point infeasible; known values next to a
+            NaN y are learned from. May be left out where no y is finite.
 
         Returns
         -------
@@ -194,7 +217,50 @@ class Optimizer(RecordedRun, ABC):
         """
         points = as_points(x, self.space.dim, "x")
         values = as_values(y, points.shape[0], "y")
-        self._tell(support.inside(self.space, points), values, error=None)
+        if constraints is None and self._n_constraints and np.isfinite(values).any():
+            raise InvalidInputError(
+                f"A value must come with those of the {self._n_constraints} constraints; "
+                "constraints is None. Pass constraints=..., NaN where one is not known."
+            )
+        rows = as_constraints(constraints, points.shape[0], self._n_constraints)
+        self._tell(support.inside(self.space, points), values, error=None, constraints=rows)
+        return self
+
+    def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
+        """Record that the evaluation of one or more points failed.
+
+        Parameters
+        ----------
+        x : array_like, shape (D,) or (n, D), raw units
+            As in :meth:`tell`.
+        reason : str, default ""
+            Goes into the record, under ``"error"``.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InvalidInputError, JournalError
+            As in :meth:`tell`.
+
+        Warns
+        -----
+        NonFiniteWarning, DuplicatePointWarning
+
+        Notes
+        -----
+        The same as telling NaN; where constraint values are known, tell NaN with them instead.
+        """
+        if not isinstance(reason, str):
+            raise InvalidInputError(
+                f"reason must be text; received {type(reason).__name__}. Pass str(...)."
+            )
+        points = as_points(x, self.space.dim, "x")
+        self._tell(
+            support.inside(self.space, points), np.full(len(points), np.nan), error=reason or None
+        )
         return self
 
     def run(
@@ -212,7 +278,8 @@ class Optimizer(RecordedRun, ABC):
         Parameters
         ----------
         fun : callable
-            Takes one point (D,) in raw units and returns a real number.
+            Takes one point (D,) in raw units and returns a real number; where there are
+            constraints, the pair of that number and the m values of the constraints.
         n_evaluations : int
             Evaluations to make, beside those already told.
         callback : callable, optional
@@ -272,7 +339,9 @@ class Optimizer(RecordedRun, ABC):
         SubspaceWarning
             If the subspace could not be estimated; the result is then without one.
         """
-        return support.build_result(self, self._history, self.stop(), support.account_of(self))
+        return support.build_result(
+            self, self._history, self.stop(), support.account_of(self), self._best_by_mean()
+        )
 
     # The machinery.
 
@@ -334,14 +403,31 @@ class Optimizer(RecordedRun, ABC):
             entropy=self._entropy,
             asks=history.asks,
             domain=self._domain,
+            feasibility=self._feasibility(pending),
+            noise_std=self._noise_std,
         )
         with single_blas_thread():
             proposal = self._propose(context)
         return support.checked_proposal(proposal, self._space.dim, self.name)
 
-    def _tell(self, points: FloatArray, values: FloatArray, error: str | None) -> None:
+    def _feasibility(self, pending: FloatArray) -> Feasibility | None:
+        """Return the weight of points, None where there is nothing to weigh."""
+        if not self.weighs_feasibility or (not self._n_constraints and self.data.finite.all()):
+            return None
+        from .feasibility import Feasibility
+
+        return Feasibility(self.data, pending)
+
+    def _tell(
+        self,
+        points: FloatArray,
+        values: FloatArray,
+        error: str | None,
+        constraints: FloatArray | None = None,
+    ) -> None:
         """Record checked points: first in memory, then on disk, then warn."""
-        tells = support.match_pending(self._history, self._space, points, values, error)
+        rows = as_constraints(constraints, len(points), self._n_constraints)
+        tells = support.match_pending(self._history, self._space, points, values, rows, error)
         notices = support.notices(self._history.X, tells)
         if self._repeats:
             notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]

@@ -222,6 +222,7 @@ def fit_portfolio(
     memory: Mapping[str, Any],
     entropy: int,
     effort: Effort = FULL,
+    noise_variance: float | None = None,
 ) -> Portfolio:
     """Score what is new, then refit every member.
 
@@ -238,6 +239,8 @@ def fit_portfolio(
         Seeds the points over which the gradient metric is averaged.
     effort : Effort, optional
         Who is refitted; the others keep their last hyperparameters.
+    noise_variance : float, optional
+        Known, units of y squared; None learns it.
     """
     n_old = int(memory.get("n", 0))
     last = {name: np.array(theta) for name, theta in memory.get("theta", {}).items()}
@@ -246,17 +249,17 @@ def fit_portfolio(
 
     if last and n_old < len(X):
         old_iso = iso_model(dim).condition(last["iso"], X[:n_old], y[:n_old])
-        models, _ = _models(old_iso, effective_dim, entropy)
+        models, _ = _models(old_iso, effective_dim, entropy, noise_variance)
         for name in MEMBER_NAMES:
             new = one_step_ahead(models[name], last[name], X, y, n_old)
             scores[name] = decayed(scores[name], new)
 
     refitted = _refitted(scores, effort) if last else MEMBER_NAMES
     if "iso" in refitted:
-        iso = fit_iso(X, y, last.get("iso"))
+        iso = fit_iso(X, y, last.get("iso"), noise_variance)
     else:
         iso = iso_model(dim).condition(last["iso"], X, y)
-    models, directions = _models(iso, effective_dim, entropy)
+    models, directions = _models(iso, effective_dim, entropy, noise_variance)
     cold_at = int(memory.get("ard_cold_at", len(X)))
     restart = len(X) >= cold_at + ARD_RESTART_EVERY and "ard" in refitted
     posteriors = {"iso": iso}
@@ -287,22 +290,28 @@ def _refitted(scores: Mapping[str, float], effort: Effort) -> tuple[str, ...]:
     return MEMBER_NAMES if effort.refits == "all" else (best,)
 
 
-def fit_iso(X: FloatArray, y: FloatArray, theta: FloatArray | None = None) -> GaussianProcess:
+def fit_iso(
+    X: FloatArray,
+    y: FloatArray,
+    theta: FloatArray | None = None,
+    noise_variance: float | None = None,
+) -> GaussianProcess:
     """Fit the isotropic model, from ``theta`` or cold."""
-    return _refit(iso_model(X.shape[1]), X, y, theta, restart=False, second_term=False)
+    model = iso_model(X.shape[1]).with_noise(noise_variance)
+    return _refit(model, X, y, theta, restart=False, second_term=False)
 
 
 def _models(
-    iso: GaussianProcess, effective_dim: int, entropy: int
+    iso: GaussianProcess, effective_dim: int, entropy: int, noise_variance: float | None
 ) -> tuple[dict[str, GaussianProcessModel], FloatArray]:
     """Return the members' models given the first of them, and the metric's eigenvectors."""
     stretched, directions = gradient_metric(iso, entropy)
     dim = len(directions)
     models = {
         "iso": iso.model,
-        "ard": ard_model(dim),
-        "metric": metric_model(stretched, dim),
-        "mixed": mixed_model(directions[:, :effective_dim]),
+        "ard": ard_model(dim).with_noise(noise_variance),
+        "metric": metric_model(stretched, dim).with_noise(noise_variance),
+        "mixed": mixed_model(directions[:, :effective_dim]).with_noise(noise_variance),
     }
     return models, directions
 

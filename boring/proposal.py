@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from .domain import Domain
 from .history import Ask
 from .result import InfoValue
 from .typing import FloatArray
+
+if TYPE_CHECKING:
+    from .feasibility import Feasibility
 
 __all__ = ["NoOptions", "Proposal", "ProposalContext"]
 
@@ -43,6 +46,11 @@ class ProposalContext:
         searches there proposes better.
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
+    feasibility : Feasibility or None
+        Log probability that an evaluation succeeds and satisfies every constraint; None where
+        there is nothing to weigh, and for optimisers that do not weigh.
+    noise_std : float or None
+        Known standard deviation of the noise, units of the objective.
     """
 
     data: Observations
@@ -52,6 +60,8 @@ class ProposalContext:
     entropy: int
     domain: Domain
     asks: Sequence[Ask] = ()
+    feasibility: Feasibility | None = None
+    noise_std: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

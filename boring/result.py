@@ -12,21 +12,52 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ._json import canonical, dumps, loads
+from .data import total_violation
 from .exceptions import InvalidInputError
-from .history import History
+from .history import History, check_constraints
 from .space import Box
-from .typing import Direction, FloatArray
+from .typing import BoolArray, Direction, FloatArray
 
 if TYPE_CHECKING:
     from .subspace.estimate import SubspaceEstimate
 
-__all__ = ["InfoValue", "IterationRecord", "OptimizationResult", "OptimizerState"]
+__all__ = ["BestByMean", "InfoValue", "IterationRecord", "OptimizationResult", "OptimizerState"]
 
 InfoValue: TypeAlias = float | int | str | bool | None
 """What an optimiser may say about a proposal."""
 
 STATE_FORMAT = "boring-state"
 STATE_SCHEMA = 1
+STATE_SCHEMA_OF_OUTCOMES = 2
+"""Written where there are constraints or a known noise; both are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class BestByMean:
+    """The visited point whose value is best once noise is averaged out.
+
+    Parameters
+    ----------
+    x : ndarray, shape (D,), raw units
+    mean : float, caller's sign and units
+        Posterior mean of the objective there.
+    sd : float, caller's units
+        Posterior standard deviation, noise not included.
+    """
+
+    x: FloatArray
+    mean: float
+    sd: float
+
+
+def stated_outcomes(n_constraints: int, noise_std: float | None) -> dict[str, Any]:
+    """Return what a state or a journal says of constraints and noise; nothing by default."""
+    stated: dict[str, Any] = {}
+    if n_constraints:
+        stated["n_constraints"] = n_constraints
+    if noise_std is not None:
+        stated["noise_std"] = noise_std
+    return stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +79,9 @@ class IterationRecord:
     info : mapping of str to number, text or None
         What the optimiser said about the point; ``"error"`` holds the text of an exception that
         was recorded in place of a value.
+    constraints : tuple of float or None
+        Values of the black-box constraints, each satisfied where it is <= 0; None in a run that
+        has none.
     """
 
     index: int
@@ -56,16 +90,25 @@ class IterationRecord:
     y: float
     seconds: float
     info: Mapping[str, InfoValue] = field(default_factory=dict)
+    constraints: tuple[float, ...] | None = None
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether the value is finite and every constraint is satisfied."""
+        return bool(np.isfinite(self.y)) and all(c <= 0 for c in self.constraints or ())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON-able values, time left out."""
-        return {
+        values = {
             "index": self.index,
             "phase": self.phase,
             "x": self.x.tolist(),
             "y": float(self.y),
             "info": dict(self.info),
         }
+        if self.constraints is not None:
+            values["constraints"] = list(self.constraints)
+        return values
 
     def __eq__(self, other: object) -> bool:
         """Compare everything but the time, bit for bit."""
@@ -97,6 +140,8 @@ class OptimizerState:
         Whether the run has a domain beside the box; the domain itself is not part of the state.
     repeats : bool, default False
         Whether points may be asked again.
+    n_constraints : int, default 0
+    noise_std : float or None
     """
 
     optimizer: str
@@ -108,6 +153,12 @@ class OptimizerState:
     history: History
     has_domain: bool = False
     repeats: bool = False
+    n_constraints: int = 0
+    noise_std: float | None = None
+
+    def outcomes(self) -> dict[str, Any]:
+        """Return the arguments of the optimiser on constraints and noise; none by default."""
+        return stated_outcomes(self.n_constraints, self.noise_std)
 
     def to_json(self) -> str:
         """Return the state as one line of strict JSON, with its schema version."""
@@ -135,9 +186,11 @@ class OptimizerState:
             values = loads(text)
             if not isinstance(values, dict):
                 raise TypeError(f"it is no dictionary but {str(values)[:60]!r}")
-            if values["format"] != STATE_FORMAT or values["schema"] != STATE_SCHEMA:
+            schemas = (STATE_SCHEMA, STATE_SCHEMA_OF_OUTCOMES)
+            if values["format"] != STATE_FORMAT or values["schema"] not in schemas:
                 raise InvalidInputError(
-                    f"A state must have format {STATE_FORMAT!r} and schema {STATE_SCHEMA}; "
+                    f"A state must have format {STATE_FORMAT!r} and schema {STATE_SCHEMA} or "
+                    f"{STATE_SCHEMA_OF_OUTCOMES}; "
                     f"received {values['format']!r} and {values['schema']!r}. {remedy}"
                 )
             for name in ("space", "options"):
@@ -147,6 +200,9 @@ class OptimizerState:
             history = History.from_events(space.dim, values["events"])
             if not all(space.contains(event.x) for event in history.events):
                 raise ValueError("a point lies outside the box")
+            n_constraints = int(values.get("n_constraints", 0))
+            for event in history.events:
+                check_constraints(event, n_constraints)
             return cls(
                 optimizer=str(values["optimizer"]),
                 space=space,
@@ -157,6 +213,8 @@ class OptimizerState:
                 history=history,
                 has_domain=values.get("domain", False) is True,
                 repeats=values.get("repeats", False) is True,
+                n_constraints=n_constraints,
+                noise_std=values.get("noise_std"),
             )
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
@@ -206,9 +264,11 @@ class OptimizerState:
         return hash((self.optimizer, self.space, self.direction, self.entropy))
 
     def _to_dict(self, *, with_seconds: bool) -> dict[str, Any]:
+        outcomes = self.outcomes()
         return {
             "format": STATE_FORMAT,
-            "schema": STATE_SCHEMA,
+            "schema": STATE_SCHEMA_OF_OUTCOMES if outcomes else STATE_SCHEMA,
+            **outcomes,
             "optimizer": self.optimizer,
             "space": self.space.to_dict(),
             "direction": self.direction,
@@ -228,7 +288,9 @@ class OptimizationResult:
     Parameters
     ----------
     x_best : ndarray, shape (D,)
-        Best point with a finite value; NaN everywhere if there is none.
+        Best point with a finite value that satisfies every constraint; where none does, the
+        point with a finite value and the least violation (`boring.data.total_violation`), and
+        ``is_feasible`` is False; NaN everywhere if no value is finite.
     y_best : float
         Its value; NaN if there is none.
     X : ndarray, shape (n, D)
@@ -247,6 +309,11 @@ class OptimizationResult:
         Optimiser, seed entropy, versions.
     space : Box or None
         The box that was searched.
+    constraints : ndarray, shape (n, m), or None
+        Values of the m black-box constraints, each satisfied where it is <= 0.
+    best_by_mean : BestByMean or None
+        Where an optimiser sees noise: the visited point with the best posterior mean, among the
+        feasible ones. The best of many noisy values is too good to be true; this one is not.
     """
 
     x_best: FloatArray
@@ -260,6 +327,8 @@ class OptimizationResult:
     options: Mapping[str, object]
     provenance: Mapping[str, str]
     space: Box | None = None
+    constraints: FloatArray | None = None
+    best_by_mean: BestByMean | None = None
 
     def __post_init__(self) -> None:
         """Freeze arrays and mappings."""
@@ -267,6 +336,10 @@ class OptimizationResult:
             array = np.array(getattr(self, name), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        if self.constraints is not None:
+            constraints = np.array(self.constraints, dtype=np.float64)
+            constraints.flags.writeable = False
+            object.__setattr__(self, "constraints", constraints)
         for name in ("stop_reason", "options", "provenance"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -281,55 +354,91 @@ class OptimizationResult:
         """Number of evaluated points n."""
         return int(self.y.size)
 
+    @property
+    def feasible(self) -> BoolArray:
+        """Mask of points with a finite value that satisfy every constraint, shape (n,)."""
+        return feasible_rows(self.y, self.constraints)
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether any point is feasible, and hence ``x_best``."""
+        return bool(self.feasible.any())
+
     def best_so_far(self) -> FloatArray:
-        """Return the best finite value after each evaluation.
+        """Return the best value of a feasible point after each evaluation.
 
         Returns
         -------
         ndarray, shape (n,), caller's sign and units
-            NaN until the first finite value.
+            NaN until the first finite value that satisfies every constraint.
         """
-        return best_so_far(self.y, self.direction)
+        return best_so_far(self.y, self.direction, self.constraints)
 
     def __repr__(self) -> str:
         """Return a short summary."""
+        unmet = "" if self.is_feasible else "NO FEASIBLE POINT FOUND, "
         return (
-            f"OptimizationResult(y_best={self.y_best!r}, x_best={self.x_best.tolist()!r}, "
+            f"OptimizationResult({unmet}y_best={self.y_best!r}, x_best={self.x_best.tolist()!r}, "
             f"n_evaluations={self.n_evaluations}, stop_reason={dict(self.stop_reason)!r})"
         )
 
 
-def best_so_far(y: FloatArray, direction: Direction) -> FloatArray:
-    """Return the running best of finite values, NaN until the first one.
+def feasible_rows(y: FloatArray, constraints: FloatArray | None) -> BoolArray:
+    """Return the mask of finite values y (n,) whose constraints (n, m) are all <= 0."""
+    finite = np.isfinite(y)
+    if constraints is None:
+        return finite
+    return np.asarray(finite & np.all(constraints <= 0, axis=1))
+
+
+def best_so_far(
+    y: FloatArray, direction: Direction, constraints: FloatArray | None = None
+) -> FloatArray:
+    """Return the running best of finite, feasible values, NaN until the first one.
 
     Parameters
     ----------
     y : ndarray, shape (n,), caller's sign
     direction : {"minimize", "maximize"}
+    constraints : ndarray, shape (n, m), optional
 
     Returns
     -------
     ndarray, shape (n,)
     """
-    values = np.where(np.isfinite(y), y, np.nan)
+    values = np.where(feasible_rows(y, constraints), y, np.nan)
     accumulate = np.fmin.accumulate if direction == "minimize" else np.fmax.accumulate
     return np.asarray(accumulate(values), dtype=np.float64)
 
 
-def best_index(y: FloatArray, direction: Direction) -> int | None:
+def best_index(
+    y: FloatArray, direction: Direction, constraints: FloatArray | None = None
+) -> int | None:
     """Return the position of the first best finite value, None if there is none.
+
+    Feasible points come before all others; where there is none, the least violation is best,
+    and of equal ones the better value.
 
     Parameters
     ----------
     y : ndarray, shape (n,), caller's sign
     direction : {"minimize", "maximize"}
+    constraints : ndarray, shape (n, m), optional
 
     Returns
     -------
     int or None
     """
-    if not np.isfinite(y).any():
+    eligible = np.isfinite(y)
+    if not eligible.any():
         return None
+    if constraints is not None and constraints.shape[1]:
+        feasible = feasible_rows(y, constraints)
+        if feasible.any():
+            eligible = feasible
+        else:
+            violation = np.where(eligible, total_violation(constraints), np.inf)
+            eligible &= violation == violation.min()
     worst = np.inf if direction == "minimize" else -np.inf
-    values = np.where(np.isfinite(y), y, worst)
+    values = np.where(eligible, y, worst)
     return int(np.argmin(values) if direction == "minimize" else np.argmax(values))

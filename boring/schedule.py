@@ -117,7 +117,7 @@ def _cycle(
     if memory["gain"] < digits and float(y.max()) <= float(memory["best"]) + digits:
         return POLISHED
     if not settled:
-        return FAILING if memory["failures"] >= FAILURES_IN_A_ROW else SEARCHING
+        return FAILING if memory.get("failures", 0) >= FAILURES_IN_A_ROW else SEARCHING
     return DEEP if _below(memory, DEEP_RADIUS ** patience(dim), digits) else SETTLED
 
 

@@ -171,6 +171,7 @@ def take_turn(
     memory: Mapping[str, Any],
     rng: np.random.Generator,
     effort: Effort = FULL,
+    noise_variance: float | None = None,
 ) -> SubspaceMember:
     """Score new values, relearn M where due, and refit the subspace's surrogate.
 
@@ -186,6 +187,8 @@ def take_turn(
     rng : numpy.random.Generator
     effort : Effort, optional
         Whether M may be learned anew where that is due, and whether anything is refitted.
+    noise_variance : float, optional
+        Known, units of y squared; None learns it.
     """
     due = not memory or len(X) >= RELEARN_GROWTH * int(memory["learned_at"])
     learns = due and effort.may_learn
@@ -216,10 +219,10 @@ def take_turn(
     if last is not None:
         starts.append(last)
         budgets.append(WARM_ITERATIONS)
-    model = subspace_model(dim, rank)
+    model = subspace_model(dim, rank).with_noise(noise_variance)
     fit = model.fit_best(X, y, starts, max_iterations=budgets)
     iso_theta = np.array(memory["iso_theta"]) if memory else None
-    iso = fit_iso(X, y, iso_theta)
+    iso = fit_iso(X, y, iso_theta, noise_variance)
     remembered = {
         "n": n,
         "gate": gate,

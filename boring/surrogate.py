@@ -20,7 +20,7 @@ from boring.space import Box
 from boring.subspace_turn import factor_of, factor_start, subspace_model
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
-from boring.warping import moderate, restore
+from boring.warping import LARGEST, moderate, restore
 
 FIT_ITERATIONS = 60
 
@@ -36,6 +36,8 @@ class ObjectiveModel:
         Prior on standardised values.
     starts : sequence of ndarray
         Parameters from which the fit starts; the best end wins.
+    noise_std : float, optional
+        Known standard deviation of the noise, caller's units; None learns it.
 
     Attributes
     ----------
@@ -45,10 +47,17 @@ class ObjectiveModel:
 
     posterior: GaussianProcess
 
-    def __init__(self, space: Box, model: GaussianProcessModel, starts: list[FloatArray]) -> None:
+    def __init__(
+        self,
+        space: Box,
+        model: GaussianProcessModel,
+        starts: list[FloatArray],
+        noise_std: float | None = None,
+    ) -> None:
         self.space = space
         self.model = model
         self._starts = starts
+        self._known_noise = noise_std
         self._center = 0.0
         self._spread = 1.0
         self._exponent = 0
@@ -67,8 +76,12 @@ class ObjectiveModel:
         values, self._exponent = moderate(as_values(y, len(points), "y"))
         self._center, self._spread = float(values.mean()), float(values.std()) or 1.0
         standardised = (values - self._center) / self._spread
-        fit = self.model.fit_best(points, standardised, self._starts, max_iterations=FIT_ITERATIONS)
-        self.posterior = self.model.condition(fit.theta, points, standardised)
+        model = self.model
+        if self._known_noise is not None:
+            known = float(restore(np.asarray(self._known_noise), -self._exponent)) / self._spread
+            model = model.with_noise(min(known, LARGEST) ** 2)
+        fit = model.fit_best(points, standardised, self._starts, max_iterations=FIT_ITERATIONS)
+        self.posterior = model.condition(fit.theta, points, standardised)
         return self
 
     def predict(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -128,7 +141,11 @@ class ObjectiveModel:
 
 
 def fit_objective_model(
-    space: Box, sign: float, data: Observations, subspace_memory: Mapping[str, Any]
+    space: Box,
+    sign: float,
+    data: Observations,
+    subspace_memory: Mapping[str, Any],
+    noise_std: float | None = None,
 ) -> ObjectiveModel:
     """Return a model of all finite data: active term plus rest where the gate is open.
 
@@ -141,6 +158,8 @@ def fit_objective_model(
         Scaled points; values of which larger is better.
     subspace_memory : mapping
         What the loop remembers of the subspace's surrogate; its factor is one start.
+    noise_std : float, optional
+        Known standard deviation of the noise, caller's units; None learns it.
     """
     dim = space.dim
     if subspace_memory and float(subspace_memory["gate"]) > 0:
@@ -149,6 +168,6 @@ def fit_objective_model(
     else:
         model = iso_model(dim)
         starts = [prior_mode(model)]
-    return ObjectiveModel(space, model, starts).fit(
+    return ObjectiveModel(space, model, starts, noise_std).fit(
         space.unscale(data.finite_X), sign * data.finite_y
     )

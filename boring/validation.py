@@ -15,6 +15,7 @@ from .exceptions import InvalidInputError, UnknownNameError
 from .typing import FloatArray
 
 __all__ = [
+    "as_constraints",
     "as_points",
     "as_positive_int",
     "as_real",
@@ -153,6 +154,51 @@ def as_values(y: ArrayLike, n: int, name: str = "y") -> FloatArray:
             f"received shape {values.shape}. Give as many values as points."
         )
     return values.reshape(n)
+
+
+def as_constraints(
+    constraints: ArrayLike | None, n: int, n_constraints: int, name: str = "constraints"
+) -> FloatArray:
+    """Return values of black-box constraints as a fresh (n, m) array.
+
+    Parameters
+    ----------
+    constraints : array_like, shape (n, m), or (m,) for one point, or None
+        Real numbers; NaN stands for not known, and None for no value known.
+    n : int
+        Number of points.
+    n_constraints : int
+        m.
+    name : str
+        What the message calls the argument.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+        A float64 copy.
+
+    Raises
+    ------
+    InvalidInputError
+        If the shape is another one, or the values are complex, text or objects.
+
+    Examples
+    --------
+    >>> as_constraints([1, -2], 1, 2)
+    array([[ 1., -2.]])
+    """
+    if constraints is None:
+        return np.full((n, n_constraints), np.nan)
+    values = as_real_array(constraints, name)
+    if values.ndim < 2 and (n == 1 or n_constraints == 1) and values.size == n * n_constraints:
+        values = values.reshape(n, n_constraints)
+    if values.shape != (n, n_constraints):
+        raise InvalidInputError(
+            f"{name} must hold {n_constraints} values for each of the {n} points, shape "
+            f"({n}, {n_constraints}); received shape {np.shape(constraints)}. Give as many as "
+            "n_constraints says, NaN where one is not known."
+        )
+    return values
 
 
 def as_positive_int(value: object, name: str, minimum: int = 1) -> int:

@@ -109,6 +109,28 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
     return (warped - center) / scale if scale > 0 else standardize(warped)
 
 
+def warped_noise(noise_variance: float | None, y: FloatArray, warped: FloatArray) -> float | None:
+    """Return a known noise variance in the units of warped values.
+
+    A warp bends, and the same noise is of another size at each value; a GP knows one. It gets
+    that of the better half, where the search goes: times the square of the mean slope there,
+    which for `half_rank_warp` is the slope, since that half is left straight.
+
+    Parameters
+    ----------
+    noise_variance : float or None
+        Units of y squared; None, not known, stays None.
+    y, warped : ndarray, shape (n,)
+    """
+    if noise_variance is None:
+        return None
+    better = y >= np.median(y)
+    rise, run = np.ptp(warped[better]), np.ptp(y[better])
+    if not run > 0:
+        rise, run = warped.std(), y.std()
+    return noise_variance * float(rise / run) ** 2 if run > 0 else None
+
+
 def log_warp(y: FloatArray) -> FloatArray:
     """Stretch the values near the incumbent logarithmically, then standardise.
 

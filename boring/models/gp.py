@@ -6,7 +6,7 @@ The likelihood and its gradients are in `boring.models.evidence`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -67,6 +67,19 @@ class GaussianProcessModel:
     kernel: AdditiveKernel
     noise_prior: ParameterPrior = FLAT
     noise_bounds: tuple[float, float] = NOISE_BOUNDS
+
+    def with_noise(self, variance: float | None) -> GaussianProcessModel:
+        """Return the model with a known noise variance, raised to the lower bound; None keeps it.
+
+        Parameters
+        ----------
+        variance : float or None
+            Units of y squared.
+        """
+        if variance is None:
+            return self
+        known = max(variance, self.noise_bounds[0])
+        return replace(self, noise_bounds=(known, known))
 
     @property
     def n_parameters(self) -> int:

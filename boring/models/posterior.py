@@ -12,7 +12,7 @@ from boring.kernels.additive import KernelTerm, cross_squared_distances
 from boring.kernels.maps import FeatureMap
 from boring.models.evidence import LOG_TWO_PI
 from boring.models.linalg import append_row, log_determinant, solve, solve_lower
-from boring.typing import FloatArray
+from boring.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from boring.models.gp import GaussianProcessModel
@@ -246,14 +246,25 @@ class GaussianProcess:
         return log_normal_density(y - mean, variance + self.noise_variance)
 
 
-def best_in_noise(posterior: GaussianProcess) -> float:
+def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None) -> float:
     """Return the incumbent's value: the best value, or in noise the best mean at a visited point.
 
     The best of many noisy values is too good to be true.
+
+    Parameters
+    ----------
+    posterior : GaussianProcess
+        Of values of which larger is better.
+    eligible : ndarray of bool, shape (n,), optional
+        Points that may be the incumbent; all by default. Where there is none, anything is an
+        improvement, and the worst value of all is returned.
     """
-    best = float(posterior.y.max())
+    if eligible is not None and not eligible.any():
+        return float(posterior.y.min())
+    rows = slice(None) if eligible is None else eligible
+    best = float(posterior.y[rows].max())
     if posterior.noise_variance > NOISY:
-        best = min(best, float(posterior.predict(posterior.X)[0].max()))
+        best = min(best, float(posterior.predict(posterior.X[rows])[0].max()))
     return best
 
 

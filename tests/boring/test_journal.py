@@ -198,7 +198,7 @@ def test_absent_files_and_directories(path, tmp_path):
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        ({"schema": 99}, "must have schema 1; it has 99"),
+        ({"schema": 99}, "must have schema 1 or 2; it has 99"),
         ({"space": {"lower": [0.0], "upper": [0.0]}}, "must hold valid bounds"),
         ({"space": 3}, "must hold valid bounds"),
         ({"direction": "sideways"}, "unknown direction 'sideways'"),
