@@ -461,8 +461,10 @@ class Optimizer(RecordedRun, ABC):
             support.match_pending(self._history, self._space, points, values, rows, error)
         )
 
-    def _record(self, tells: list[Tell]) -> None:
-        """Record tells: first in memory, then on disk, then warn."""
+    def _record(
+        self, tells: list[Tell], expected: tuple[type[BoringWarning], ...] = ()
+    ) -> None:
+        """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
         notices = support.notices(self._history.X, tells)
         if self._repeats:
             notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
@@ -473,7 +475,8 @@ class Optimizer(RecordedRun, ABC):
             self._has_warned_constant = True
             notices.append(support.constant_notice(self.data, self.is_model_based))
         for category, message in notices:
-            warn(message, category)
+            if category not in expected:
+                warn(message, category)
 
     def _is_newly_constant(self) -> bool:
         return (
