@@ -21,22 +21,22 @@ __all__ = ["dataframe", "entries", "read_csv", "rows_of", "rows_of_history", "wr
 Entry = tuple[dict[str, Any], float, tuple[float, ...] | None, str | None]
 """Configuration, value, constraints, reason of a failure."""
 
-_BEFORE = ("number",)
-_AFTER = ("value",)
-_LAST = ("status", "error", "phase", "seconds")
-
-
-def columns(names: Sequence[str], n_constraints: int) -> dict[str, str]:
-    """Return the columns in order, from what they hold to their name, without collisions."""
-    taken = set(names)
+def labels(names: Sequence[str], n_constraints: int) -> dict[str, str]:
+    """Return the names of the columns beside the parameters, with underscores where they clash."""
     more = (f"constraint_{i}" for i in range(1, n_constraints + 1))
     found = {}
-    for key in (*_BEFORE, *names, *_AFTER, *more, *_LAST):
+    for key in ("number", "value", *more, "status", "error", "phase", "seconds"):
         name = key
-        while key not in names and name in taken:
+        while name in names:
             name += "_"
         found[key] = name
     return found
+
+
+def columns(names: Sequence[str], n_constraints: int) -> list[str]:
+    """Return the columns in order."""
+    number, *others = labels(names, n_constraints).values()
+    return [number, *names, *others]
 
 
 def rows_of_history(
@@ -46,7 +46,7 @@ def rows_of_history(
     n_constraints: int,
 ) -> list[dict[str, Any]]:
     """Return one row for each value; see `Study.rows`."""
-    label = columns(names, n_constraints)
+    label = labels(names, n_constraints)
     rows = []
     for tell, parameters in told:
         constraints = tell.constraints or (float("nan"),) * n_constraints
@@ -69,8 +69,8 @@ def rows_of_history(
 def dataframe(rows: list[dict[str, Any]], names: Sequence[str], n_constraints: int) -> Any:
     """Return rows as a pandas DataFrame, with its columns in order even if there is no row."""
     pandas = require("pandas")
-    label = columns(names, n_constraints)
-    frame = pandas.DataFrame(rows, columns=list(label.values()))
+    label = labels(names, n_constraints)
+    frame = pandas.DataFrame(rows, columns=columns(names, n_constraints))
     return frame.astype({label["number"]: "Int64", label["seconds"]: "float64"})
 
 
@@ -80,7 +80,7 @@ def write_csv(
     """Write rows to a file, in one step: a reader sees the old file or the whole new one."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(columns(names, n_constraints).values()), restval="")
+        writer = csv.DictWriter(file, columns(names, n_constraints), restval="")
         writer.writeheader()
         writer.writerows(rows)
         file.flush()

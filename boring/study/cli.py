@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", BoringWarning)
             warnings.showwarning = _show_warning
-            parsed = _parser().parse_args(words)
+            parsed = _parsed(words)
             text, values = parsed.act(parsed)
     except _UsageError as error:
         return _complain(error, USAGE, as_json)
@@ -135,6 +135,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.write(json.dumps(_plain(values), allow_nan=False) if as_json else text)
     sys.stdout.write("\n")
     return OK
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    """Return the arguments; of ``tell``, words may follow options."""
+    parsed, more = _parser().parse_known_args(words)
+    is_tell = getattr(parsed, "act", None) is _tell
+    if more and not (is_tell and all(not word.startswith("-") for word in more)):
+        raise _UsageError(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        parsed.number_and_value += more
+    return parsed
 
 
 def _shielded(word: str) -> str:

@@ -152,16 +152,13 @@ class StudyReport:
 
     def _evaluations(self) -> str:
         wanted = "smallest" if self.direction == "minimize" else "largest"
-        text = f"{_count(self.n_told, 'evaluation')} by {self.optimizer}, wanted: the {wanted} value."
-        details = []
+        text = f"{_count(self.n_told, 'evaluation')} by {self.optimizer}; wanted: the {wanted} value."
         if self.n_failed:
-            details.append(f"{self.n_failed} failed")
+            text += f" Failed: {self.n_failed}."
         if self.n_infeasible:
-            details.append(f"{self.n_infeasible} broke a constraint")
+            text += f" Against a constraint: {self.n_infeasible}."
         if self.n_outstanding:
-            details.append(f"{self.n_outstanding} still outstanding")
-        if details:
-            text += f" Of them or beside them: {', '.join(details)}."
+            text += f" Asked, and without a value yet: {self.n_outstanding}."
         if self.failures:
             listed = "; ".join(f"{reason} ({n})" for reason, n in list(self.failures.items())[:3])
             text += f"\nReasons of failure: {listed}."
