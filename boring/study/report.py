@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boring.outlook import objective_model, remaining_improvement
 from boring.result import best_so_far
 
 if TYPE_CHECKING:
@@ -323,6 +322,8 @@ def _units(space: Any) -> dict[str, str]:
 
 
 def _noise(study: Study) -> float | None:
+    from boring.outlook import objective_model
+
     model = objective_model(study.optimizer)
     return None if model is None else float(model.noise_std)
 
@@ -374,6 +375,8 @@ def _unknown_of_subspace(estimate: SubspaceEstimate) -> list[str]:
 
 
 def _outlook(study: Study) -> OutlookReport:
+    from boring.outlook import remaining_improvement
+
     history = study.optimizer._history
     best = best_so_far(history.y, study.direction, history.constraints(study.n_constraints))
     n_recent = min(N_RECENT, max(0, len(best) - 1))

@@ -35,6 +35,15 @@ def die_once(folder, parameters):
     return loss(parameters)
 
 
+def die_first(folder, parameters):
+    """Kill the first worker that comes here."""
+    try:
+        (folder / "died").touch(exist_ok=False)
+    except FileExistsError:
+        return loss(parameters)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def die_of(limit, parameters):
     if parameters["b"] > limit:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -306,7 +315,7 @@ def test_a_dask_cluster_that_loses_a_worker(tmp_path):
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         study = make()
-        status = study.run(partial(die_once, tmp_path), 6, executor=client, retries=3)
+        status = study.run(partial(die_first, tmp_path), 6, executor=client, retries=3)
     assert (status.n_told, status.n_failed) == (6, 0)
     assert any(tmp_path.iterdir())
     check_values(study)
