@@ -457,13 +457,9 @@ class Optimizer(RecordedRun, ABC):
     ) -> None:
         """Record checked points."""
         rows = as_constraints(constraints, len(points), self._n_constraints)
-        self._record(
-            support.match_pending(self._history, self._space, points, values, rows, error)
-        )
+        self._record(support.match_pending(self._history, self._space, points, values, rows, error))
 
-    def _record(
-        self, tells: list[Tell], expected: tuple[type[BoringWarning], ...] = ()
-    ) -> None:
+    def _record(self, tells: list[Tell], expected: tuple[type[BoringWarning], ...] = ()) -> None:
         """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
         notices = support.notices(self._history.X, tells)
         if self._repeats:

@@ -25,7 +25,9 @@ class BoxSpace:
     """
 
     def __init__(self, bounds: Mapping[str, tuple[float, float]]) -> None:
-        self._bounds = {str(name): (float(low), float(high)) for name, (low, high) in bounds.items()}
+        self._bounds = {
+            str(name): (float(low), float(high)) for name, (low, high) in bounds.items()
+        }
         self._box = Box.from_bounds(list(self._bounds.values()))
         self.names = tuple(self._bounds)
         self.dim = len(self.names)

@@ -21,6 +21,7 @@ __all__ = ["dataframe", "entries", "read_csv", "rows_of", "rows_of_history", "wr
 Entry = tuple[dict[str, Any], float, tuple[float, ...] | None, str | None]
 """Configuration, value, constraints, reason of a failure."""
 
+
 def labels(names: Sequence[str], n_constraints: int) -> dict[str, str]:
     """Return the names of the columns beside the parameters, with underscores where they clash."""
     more = (f"constraint_{i}" for i in range(1, n_constraints + 1))

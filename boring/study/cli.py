@@ -264,8 +264,8 @@ def _status(args: argparse.Namespace) -> _Answer:
         f"best value: {best}",
     ]
     if status.writer is not None:
-        lines.append(f"open for writing by process {status.writer['pid']} on "
-                     f"{status.writer['host']}")  # fmt: skip
+        writer = f"process {status.writer['pid']} on {status.writer['host']}"
+        lines.append(f"open for writing by {writer}")
     return "\n".join(lines), status.to_dict()
 
 
@@ -311,7 +311,8 @@ def _plot(args: argparse.Namespace) -> _Answer:
         if study.subspace is None:
             raise _NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
         draw = getattr(plotting, f"plot_{kind}")
-        axes = draw(optimizer, names=labels) if kind in ("importance", "loadings") else draw(optimizer)
+        named = {"names": labels} if kind in ("importance", "loadings") else {}
+        axes = draw(optimizer, **named)
     plotting.save(_figure_of(axes), args.output)
     return f"Drawn: {args.output}", {"path": str(args.output), "kind": kind}
 

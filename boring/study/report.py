@@ -151,7 +151,8 @@ class StudyReport:
 
     def _evaluations(self) -> str:
         wanted = "smallest" if self.direction == "minimize" else "largest"
-        text = f"{_count(self.n_told, 'evaluation')} by {self.optimizer}; wanted: the {wanted} value."
+        counted = _count(self.n_told, "evaluation")
+        text = f"{counted} by {self.optimizer}; wanted: the {wanted} value."
         if self.n_failed:
             text += f" Failed: {self.n_failed}."
         if self.n_infeasible:
@@ -177,9 +178,9 @@ class StudyReport:
         if self.why_no_subspace is not None and not self.directions:
             return f"Active subspace: not yet. {self.why_no_subspace}"
         trust = "it can be trusted" if self.subspace_trusted else "NOT to be trusted yet"
-        lines = [
-            f"Active subspace: {_count(self.effective_dim or 0, 'direction')} decide, {trust}."
-        ]
+        verb = "decides" if self.effective_dim == 1 else "decide"
+        counted = _count(self.effective_dim or 0, "direction")
+        lines = [f"Active subspace: {counted} {verb}, {trust}."]
         for i, direction in enumerate(self.directions, start=1):
             sums = " ".join(f"{weight:+.2f} {name}" for name, weight in direction.loadings.items())
             lines.append(f"  direction {i}: {sums}")

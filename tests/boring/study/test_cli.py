@@ -191,8 +191,13 @@ def test_the_help_names_every_command_and_exit_code(capsys):
 LOOP = r"""
 set -eu
 boring() { "$PYTHON" -m boring "$@"; }
-part() { "$PYTHON" -c 'import json, sys; s = json.load(sys.stdin)["suggestions"][0]; print(json.dumps(s[sys.argv[1]]))' "$1"; }
-evaluate() { "$PYTHON" -c 'import json, sys; p = json.loads(sys.argv[1]); print((p["gain"] - 3) ** 2 - 1)' "$1"; }
+part() { "$PYTHON" -c '
+import json, sys
+suggestion = json.load(sys.stdin)["suggestions"][0]
+print(json.dumps(suggestion[sys.argv[1]]))' "$1"; }
+evaluate() { "$PYTHON" -c '
+import json, sys
+print((json.loads(sys.argv[1])["gain"] - 3) ** 2 - 1)' "$1"; }
 
 boring init run.jsonl --direction minimize --space '{"gain": [0.1, 10], "angle": [-90, 90]}' \
   --seed 1 --n-initial 2

@@ -169,7 +169,7 @@ def test_a_long_evaluation_fails_and_the_run_goes_on(workers):
     finally:
         release.set()
     assert (status.n_told, status.n_failed) == (4, 1)
-    assert "longer than 0.2 s" in [row["error"] for row in study.rows() if row["error"]][0]
+    assert "longer than 0.2 s" in next(row["error"] for row in study.rows() if row["error"])
 
 
 def test_an_interruption_loses_nothing_that_was_told(tmp_path):
