@@ -96,7 +96,7 @@ def writer_of(path: Path) -> dict[str, Any] | None:
 
 
 def holder_of(path: Path) -> dict[str, Any] | None:
-    """Return who wrote that it holds the lock: ``pid``, ``host`` and ``since``, seconds of Unix time.
+    """Return who wrote that it holds the lock: ``pid``, ``host``, ``since`` (Unix time, seconds).
 
     Parameters
     ----------

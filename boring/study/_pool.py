@@ -73,7 +73,7 @@ class Pool:
             return 1
         client = self._client or getattr(self._executor, "_client", None)
         if client is not None:
-            return max(1, sum(client.ncores().values()))
+            return max(1, int(sum(client.ncores().values())))
         return int(getattr(self._executor, "_max_workers", 1))
 
     def submit(

@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", BoringWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             parsed = _parsed(words)
             text, values = parsed.act(parsed)
     except _UsageError as error:
@@ -300,6 +300,7 @@ def _plot(args: argparse.Namespace) -> _Answer:
     labels = [label for _, label in study.space.columns]
     optimizer = study.optimizer
     kind = args.kind
+    axes: Any
     if kind == "convergence":
         axes = plotting.plot_convergence(study.result())
     elif kind in ("slices", "parallel"):
