@@ -94,6 +94,8 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     told = sign * model.predict(optimizer.space.unscale(data.finite_X))[0]
     center = data.finite_X[int(np.argmax(told))]
     candidates = _candidates(optimizer, center)
+    if not len(candidates):
+        return 0.0
     with single_blas_thread():
         mean, variance = model.predict(candidates)
     return float(expected_improvement(sign * mean, variance, float(told.max())).max())
@@ -108,5 +110,10 @@ def _candidates(optimizer: Optimizer, center: FloatArray) -> FloatArray:
     axis = np.repeat(center[None], N_NEAR, axis=0)
     axis[np.arange(N_NEAR), rng.integers(dim, size=N_NEAR)] += 0.1 * rng.standard_normal(N_NEAR)
     scaled = np.vstack([rng.uniform(-1.0, 1.0, (N_SPREAD, dim)), *near, axis])
-    points = optimizer.space.unscale(np.clip(scaled, -1.0, 1.0))
+    scaled = np.clip(scaled, -1.0, 1.0)
+    domain = getattr(optimizer, "domain", None)
+    if domain is not None:
+        scaled = domain.snap(scaled)
+        scaled = scaled[domain.allowed(scaled)]
+    points = optimizer.space.unscale(scaled)
     return np.vstack([points, optimizer.pending])

@@ -13,7 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boring.evaluation import check_on_error
-from boring.exceptions import EvaluationError, InvalidInputError, JournalError
+from boring.exceptions import (
+    EvaluationError,
+    InvalidInputError,
+    JournalError,
+    SpaceExhaustedError,
+)
 from boring.progress import ProgressBar
 from boring.result import best_so_far
 from boring.stopping import RunStatus, StoppingCondition
@@ -162,6 +167,9 @@ class _Runner:
             return None
         try:
             suggestion = self.study.ask()[0]
+        except SpaceExhaustedError:
+            self.reasons = {"space exhausted": float(self.study.optimizer.n_told)}
+            return None
         except Exception as error:
             self.trouble = error
             return None

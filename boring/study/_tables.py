@@ -177,13 +177,14 @@ def entries(
 
 
 def _cell(space: Any, name: str, text: str) -> Any:
-    """Return what a cell stands for: a choice of the parameter, else a number, else the text."""
+    """Return what a cell stands for: a value of the parameter written like it, else a number."""
     parameter = getattr(space, "parameters", {}).get(name)
-    choices = getattr(parameter, "choices", getattr(parameter, "values", None))
-    if isinstance(choices, (list, tuple)):
-        for choice in choices:
-            if str(choice) == text:
-                return choice
+    known = list(getattr(parameter, "choices", ()))
+    if hasattr(parameter, "value"):
+        known.append(parameter.value)
+    for value in known:
+        if str(value) == text:
+            return value
     for kind in (int, float):
         try:
             return kind(text)
@@ -193,7 +194,9 @@ def _cell(space: Any, name: str, text: str) -> Any:
 
 
 def _is_gap(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and bool(np.isnan(cell)))
+    """Say whether a cell is empty: None, NaN, or what pandas has for a missing value."""
+    is_nan = isinstance(cell, float) and bool(np.isnan(cell))
+    return cell is None or is_nan or type(cell).__name__ in {"NAType", "NaTType"}
 
 
 def _number(cell: Any, name: str) -> float:

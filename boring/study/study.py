@@ -249,7 +249,7 @@ class Study:
         try:
             contents = read_journal(target)
             study = cls.__new__(cls)
-            study._space = _stored_space(contents) if space is None else space_of(space)
+            study._space = _space_of_file(contents, space)
             state = support.journal_state(contents)
             optimizer: Optimizer = Optimizer.from_state(state, **_domain_argument(study._space))
             if lock is not None:
@@ -731,11 +731,20 @@ def _notes(*, seconds: float | None) -> dict[str, Any]:
     return notes if seconds is None else {**notes, "seconds": float(seconds)}
 
 
-def _stored_space(contents: JournalContents) -> Any:
+def _space_of_file(contents: JournalContents, given: Any) -> Any:
+    """Return the space of a file, or the one given if it is the same."""
     study = contents.header.get("study")
     if not isinstance(study, Mapping) or "space" not in study:
         raise JournalError(
             f"Line 1 of a study must hold its parameters; {contents.path} is the journal of an "
             "optimiser without names. Use Optimizer.resume, or start a new study and add its data."
         )
-    return space_from_dict(study["space"])
+    if given is None:
+        return space_from_dict(study["space"])
+    space = space_of(given)
+    if canonical(space.to_dict(), "space") != study["space"]:
+        raise JournalError(
+            f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
+            "that was passed. Pass the same space, or none."
+        )
+    return space

@@ -345,3 +345,12 @@ def test_threads_share_a_study(tmp_path):
     study.close()
     assert sorted(numbers) == list(range(20))
     assert Study.open(study.path, read_only=True).status().n_told == 20
+
+
+def test_a_space_given_on_opening_must_be_the_same(tmp_path):
+    path = tmp_path / "run.jsonl"
+    make(path).close()
+    Study.open(path, space=SPACE).close()
+    with pytest.raises(JournalError, match="keeps its parameters"):
+        Study.open(path, space={"gain": (0.1, 9.0), "angle": (-90.0, 90.0)})
+    Study.open(path).close()
