@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -61,7 +62,8 @@ A loop in a shell, for a program that reads its settings as JSON and prints its 
   boring report run.jsonl
 
 With --json a command prints one JSON object; numbers that JSON does not know are
-written "nan", "inf" and "-inf". Errors then are one JSON object on standard error.
+written "nan", "inf" and "-inf". Errors then are JSON on standard error, {"error": ...},
+and so are notes, {"note": ...}; each is one line.
 
 Exit codes:
     0  done
@@ -117,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", BoringWarning)
-            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            warnings.showwarning = partial(_show_warning, as_json)  # type: ignore[assignment]
             parsed = _parsed(words)
             text, values = parsed.act(parsed)
     except _UsageError as error:
@@ -169,8 +171,9 @@ def _complain(error: BaseException, code: int, as_json: bool) -> int:
     return code
 
 
-def _show_warning(message: Warning | str, *details: Any) -> None:
-    sys.stderr.write(f"boring: note: {message}\n")
+def _show_warning(as_json: bool, message: Warning | str, *details: Any) -> None:
+    shown = json.dumps({"note": str(message)}) if as_json else f"boring: note: {message}"
+    sys.stderr.write(shown + "\n")
 
 
 def _plain(value: Any) -> Any:
