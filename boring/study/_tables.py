@@ -12,6 +12,7 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.history import History, Tell
+from boring.parameters import ParameterSpace
 from boring.validation import suggest
 
 from ._extras import require
@@ -89,7 +90,7 @@ def write_csv(
     partial.replace(path)
 
 
-def read_csv(path: Path, space: Any) -> list[dict[str, Any]]:
+def read_csv(path: Path, space: ParameterSpace) -> list[dict[str, Any]]:
     """Return the rows of a CSV file, with the cells of parameters as their values."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -135,7 +136,7 @@ def rows_of(data: Any) -> list[dict[str, Any]]:
 
 
 def entries(
-    rows: Sequence[Mapping[str, Any]], space: Any, n_constraints: int, value: str
+    rows: Sequence[Mapping[str, Any]], space: ParameterSpace, n_constraints: int, value: str
 ) -> list[Entry]:
     """Return checked entries; raise InvalidInputError naming the first row that is wrong."""
     names = set(space.names)
@@ -167,7 +168,7 @@ def entries(
         is_failed = not np.isfinite(y)
         found.append(
             (
-                configuration if checked is None else dict(checked),
+                checked,
                 y,
                 constraints or None,
                 reason if is_failed else None,
@@ -176,9 +177,9 @@ def entries(
     return found
 
 
-def _cell(space: Any, name: str, text: str) -> Any:
+def _cell(space: ParameterSpace, name: str, text: str) -> Any:
     """Return what a cell stands for: a value of the parameter written like it, else a number."""
-    parameter = getattr(space, "parameters", {}).get(name)
+    parameter = space.parameters[name]
     known = list(getattr(parameter, "choices", ()))
     if hasattr(parameter, "value"):
         known.append(parameter.value)

@@ -22,9 +22,9 @@ import numpy as np
 
 import boring
 from boring.exceptions import BoringError, BoringWarning, InvalidInputError
+from boring.parameters import ParameterSpace
 
 from ._lock import StudyLockedError
-from ._space import space_of
 from .study import Study
 
 __all__ = ["main"]
@@ -364,13 +364,11 @@ def _figure_of(axes: Any) -> Any:
     return getattr(first, "figure", first)
 
 
-def _space_argument(text: str) -> Any:
+def _space_argument(text: str) -> ParameterSpace:
     """Return the space of a JSON or TOML file, or of JSON on the command line."""
     if not text.lstrip().startswith("{"):
         path = Path(text)
         if path.suffix.lower() == ".toml":
-            from boring.parameters import ParameterSpace
-
             return ParameterSpace.from_file(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -381,9 +379,9 @@ def _space_argument(text: str) -> Any:
             ) from error
     values = _json_object(text, "--space")
     if set(values) <= {"parameters", "constraints"} and isinstance(values.get("parameters"), dict):
-        return space_of(values)
+        return ParameterSpace.of(values)
     # JSON has no tuples: two numbers are bounds, any other list holds choices.
-    return space_of({name: _bounds_or_more(value) for name, value in values.items()})
+    return ParameterSpace.of({name: _bounds_or_more(value) for name, value in values.items()})
 
 
 def _bounds_or_more(value: Any) -> Any:

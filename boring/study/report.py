@@ -10,6 +10,7 @@ import numpy as np
 from boring.result import best_so_far
 
 if TYPE_CHECKING:
+    from boring.parameters import ParameterSpace
     from boring.subspace.estimate import SubspaceEstimate
 
     from .study import Study
@@ -286,8 +287,8 @@ def _learns_subspace(study: Study) -> bool:
     return type(study.optimizer).subspace is not Optimizer.subspace
 
 
-def _directions(space: Any, estimate: SubspaceEstimate) -> tuple[DirectionReport, ...]:
-    labels = [label for _, label in space.columns]
+def _directions(space: ParameterSpace, estimate: SubspaceEstimate) -> tuple[DirectionReport, ...]:
+    labels = space.column_names
     found = []
     for j in range(estimate.effective_dim):
         weights = estimate.active_basis[:, j]
@@ -297,7 +298,7 @@ def _directions(space: Any, estimate: SubspaceEstimate) -> tuple[DirectionReport
     return tuple(found)
 
 
-def _importances(space: Any, estimate: SubspaceEstimate) -> tuple[ImportanceReport, ...]:
+def _importances(space: ParameterSpace, estimate: SubspaceEstimate) -> tuple[ImportanceReport, ...]:
     """Return importances by parameter; the interval of several columns is the sum of theirs."""
     scores = space.importance_by_parameter(estimate.importance)
     ends = [space.importance_by_parameter(column) for column in estimate.importance_interval.T]
@@ -316,9 +317,8 @@ def _importances(space: Any, estimate: SubspaceEstimate) -> tuple[ImportanceRepo
     return tuple(rows)
 
 
-def _units(space: Any) -> dict[str, str]:
-    parameters = getattr(space, "parameters", {})
-    units = {name: getattr(parameter, "unit", "") for name, parameter in parameters.items()}
+def _units(space: ParameterSpace) -> dict[str, str]:
+    units = {name: parameter.unit for name, parameter in space.parameters.items()}
     return {name: unit for name, unit in units.items() if unit}
 
 

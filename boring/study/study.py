@@ -21,6 +21,7 @@ from boring.exceptions import InvalidInputError, JournalError, NonFiniteWarning
 from boring.history import Tell, frozen_point
 from boring.journal import Journal, JournalContents, journal_exists, read_journal
 from boring.optimizer import Optimizer
+from boring.parameters import ParameterSpace
 from boring.registry import get_optimizer
 from boring.result import OptimizationResult, best_index, feasible_rows
 from boring.stopping import StoppingCondition
@@ -29,7 +30,6 @@ from boring.validation import as_constraints, as_positive_int, as_values
 
 from . import _tables
 from ._lock import DEFAULT_WAIT, StudyLock, writer_of
-from ._space import space_from_dict, space_of
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
@@ -162,7 +162,7 @@ class Study:
         wait: float = DEFAULT_WAIT,
         **options: Any,
     ) -> None:
-        self._space = space_of(space)
+        self._space = ParameterSpace.of(space)
         factory = get_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
         made = factory(
             self._space.box,
@@ -265,7 +265,7 @@ class Study:
     # What it is.
 
     @property
-    def space(self) -> Any:
+    def space(self) -> ParameterSpace:
         """The parameters."""
         return self._space
 
@@ -683,8 +683,7 @@ class Study:
         """Return the point, the number that it answers, if any, and notes."""
         asks = self._optimizer._history.asks
         if isinstance(what, Mapping):
-            checked = self._space.check(what)
-            configuration = dict(what) if checked is None else dict(checked)
+            configuration = self._space.check(what)
             x = self._space.encode([configuration])[0]
             for number in free:
                 if np.all(np.abs(asks[number].x - x) <= MATCH_TOLERANCE):
@@ -721,9 +720,10 @@ class Study:
         return tuple(as_constraints(given, 1, n)[0].tolist()) or None
 
 
-def _domain_argument(space: Any) -> dict[str, Any]:
-    domain = getattr(space, "domain", None)
-    return {} if domain is None else {"domain": domain}
+def _domain_argument(space: ParameterSpace) -> dict[str, Any]:
+    """Return the domain as an argument of the optimiser, which takes the plain cube for granted."""
+    domain = space.domain
+    return {} if domain.is_continuous and not domain.is_constrained else {"domain": domain}
 
 
 def _notes(*, seconds: float | None) -> dict[str, Any]:
@@ -731,7 +731,7 @@ def _notes(*, seconds: float | None) -> dict[str, Any]:
     return notes if seconds is None else {**notes, "seconds": float(seconds)}
 
 
-def _space_of_file(contents: JournalContents, given: Any) -> Any:
+def _space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
     """Return the space of a file, or the one given if it is the same."""
     study = contents.header.get("study")
     if not isinstance(study, Mapping) or "space" not in study:
@@ -740,8 +740,8 @@ def _space_of_file(contents: JournalContents, given: Any) -> Any:
             "optimiser without names. Use Optimizer.resume, or start a new study and add its data."
         )
     if given is None:
-        return space_from_dict(study["space"])
-    space = space_of(given)
+        return ParameterSpace.from_dict(study["space"])
+    space = ParameterSpace.of(given)
     if canonical(space.to_dict(), "space") != study["space"]:
         raise JournalError(
             f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
