@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", BoringWarning)
-            warnings.showwarning = partial(_show_warning, as_json)  # type: ignore[assignment]
+            warnings.showwarning = partial(_show_warning, as_json)
             parsed = _parsed(words)
             text, values = parsed.act(parsed)
     except _UsageError as error:

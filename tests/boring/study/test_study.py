@@ -354,3 +354,40 @@ def test_a_space_given_on_opening_must_be_the_same(tmp_path):
     with pytest.raises(JournalError, match="keeps its parameters"):
         Study.open(path, space={"gain": (0.1, 9.0), "angle": (-90.0, 90.0)})
     Study.open(path).close()
+
+
+def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
+    from boring.parameters import Categorical, Fixed, Integer, ParameterSpace, Real
+
+    space = ParameterSpace(
+        [
+            Real("gain", 0.1, 10, log=True, unit="dB"),
+            Integer("layers", 1, 8),
+            Categorical("kind", ["1", "b"]),
+            Categorical("flag", [True, False]),
+            Real("depth", 0.0, 1.0, when="kind == 'b'"),
+            Fixed("mode", 3),
+        ]
+    )
+    rng, path = np.random.default_rng(0), tmp_path / "run.jsonl"
+    told = space.decode(rng.uniform(-1.0, 1.0, (12, space.dim)))
+    assert {row["kind"] for row in told} == {"1", "b"}
+    try:
+        study = Study(space, direction="minimize", path=path, seed=0)
+    except InvalidInputError as error:  # pragma: no cover
+        pytest.skip(f"the optimiser takes no domain yet: {error}")
+    with study:
+        for i, configuration in enumerate(told):
+            study.tell(configuration, float(i))
+        study.to_csv(tmp_path / "data.csv")
+    with Study.open(path) as again:
+        names = space.names
+        rows = [{k: row[k] for k in names if k in row} for row in again.rows()]
+        assert rows == told
+        (suggestion,) = again.ask()
+        assert isinstance(suggestion.parameters["layers"], int)
+        again.tell(suggestion.number, 1.0)
+        assert again.report().units == {"gain": "dB"}
+    other = Study(space, direction="minimize", seed=0)
+    other.add_csv(tmp_path / "data.csv")
+    assert [{k: row[k] for k in names if k in row} for row in other.rows()] == told
