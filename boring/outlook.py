@@ -111,9 +111,7 @@ def _candidates(optimizer: Optimizer, center: FloatArray) -> FloatArray:
     axis[np.arange(N_NEAR), rng.integers(dim, size=N_NEAR)] += 0.1 * rng.standard_normal(N_NEAR)
     scaled = np.vstack([rng.uniform(-1.0, 1.0, (N_SPREAD, dim)), *near, axis])
     scaled = np.clip(scaled, -1.0, 1.0)
-    domain = getattr(optimizer, "domain", None)
-    if domain is not None:
-        scaled = domain.snap(scaled)
-        scaled = scaled[domain.allowed(scaled)]
+    scaled = optimizer.domain.snap(scaled)
+    scaled = scaled[optimizer.domain.allowed(scaled)]
     points = optimizer.space.unscale(scaled)
     return np.vstack([points, optimizer.pending])
