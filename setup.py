@@ -69,6 +69,7 @@ setup(
     ),
     package_data={name: ["py.typed"] for name in PACKAGES},
     zip_safe=False,
+    entry_points={"console_scripts": ["boring = boring.study.cli:main"]},
     install_requires=CORE,
     extras_require={
         "gpy": GPY,

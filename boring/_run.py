@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +85,7 @@ class _Clock:
                 seconds=time.perf_counter() - self._start,
                 best_so_far=self._best(),
                 direction=self._optimizer.direction,
+                remaining_improvement=partial(_remaining_improvement, self._optimizer),
             )
             found.update(self._stopping.check(status))
         if self._n_done >= self._budget:
@@ -94,6 +96,12 @@ class _Clock:
         history, optimizer = self._optimizer._history, self._optimizer
         constraints = history.constraints(optimizer.n_constraints)
         return best_so_far(history.y, optimizer.direction, constraints)
+
+
+def _remaining_improvement(optimizer: Optimizer) -> float | None:
+    from .outlook import remaining_improvement
+
+    return remaining_improvement(optimizer)
 
 
 def _evaluate_next(optimizer: Optimizer, fun: Objective, on_error: OnError) -> IterationRecord:

@@ -16,7 +16,7 @@ import numpy as np
 from ._json import float_from_json, float_to_json
 from .typing import FloatArray
 
-__all__ = ["Ask", "Event", "History", "Tell"]
+__all__ = ["Ask", "Event", "History", "Tell", "Withdrawal"]
 
 DESIGN_PHASES = frozenset({"initial", "space-filling"})
 """Phases whose points come from the space-filling sequence."""
@@ -78,6 +78,9 @@ class Tell:
         Text of the exception, or the reason of the failure, that stands in place of a value.
     constraints : tuple of float or None
         Values of the black-box constraints; None in a run that has none.
+    info : mapping
+        What whoever told it noted, such as the time of the evaluation; like times it is no part
+        of equality.
     """
 
     index: int
@@ -86,10 +89,11 @@ class Tell:
     ask: int | None
     error: str | None
     constraints: tuple[float, ...] | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
-        """Return the event as JSON-able values; a tell has no time of its own."""
-        values = {
+        """Return the event as JSON-able values; without times, the notes are left out too."""
+        values: dict[str, Any] = {
             "event": "tell",
             "index": self.index,
             "x": self.x.tolist(),
@@ -99,10 +103,31 @@ class Tell:
         }
         if self.constraints is not None:
             values["constraints"] = [float_to_json(value) for value in self.constraints]
+        if with_seconds and self.info:
+            values["info"] = dict(self.info)
         return values
 
 
-Event: TypeAlias = Ask | Tell
+@dataclass(frozen=True, eq=False)
+class Withdrawal:
+    """An ask that will have no answer.
+
+    Parameters
+    ----------
+    ask : int
+        Its number.
+    x : ndarray, shape (D,), raw units
+    """
+
+    ask: int
+    x: FloatArray
+
+    def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
+        """Return the event as JSON-able values; a withdrawal has no time."""
+        return {"event": "withdraw", "ask": self.ask, "x": self.x.tolist()}
+
+
+Event: TypeAlias = Ask | Tell | Withdrawal
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +138,7 @@ class History:
     ----------
     dim : int
         Number of coordinates D.
-    events : tuple of Ask or Tell
+    events : tuple of Ask, Tell or Withdrawal
         In the order in which they happened.
     asks : tuple of Ask
     tells : tuple of Tell
@@ -134,6 +159,12 @@ class History:
     def n_told(self) -> int:
         """Number of told points."""
         return len(self.tells)
+
+    @property
+    def n_withdrawn(self) -> int:
+        """Number of asks that were withdrawn."""
+        answered = sum(tell.ask is not None for tell in self.tells)
+        return len(self.asks) - len(self.pending) - answered
 
     @property
     def n_design(self) -> int:
@@ -198,6 +229,16 @@ class History:
             pending=tuple(pending),
         )
 
+    def with_withdrawal(self, number: int) -> History:
+        """Return the history with one pending ask withdrawn."""
+        if number not in self.pending:
+            raise ValueError(f"a withdrawal of ask {number}, which is not pending")
+        return replace(
+            self,
+            events=(*self.events, Withdrawal(number, self.asks[number].x)),
+            pending=tuple(other for other in self.pending if other != number),
+        )
+
     def with_event(self, values: Mapping[str, Any]) -> History:
         """Return the history with an event in the form of its ``to_dict``.
 
@@ -235,8 +276,11 @@ class History:
                 ask=None if values["ask"] is None else _integer(values["ask"]),
                 error=None if values["error"] is None else _text(values["error"]),
                 constraints=_constraints(values.get("constraints")),
+                info=_mapping(values.get("info", {})),
             )
             return self.with_tells([tell])
+        if kind == "withdraw":
+            return self.with_withdrawal(_integer(values["ask"]))
         raise ValueError(f"an event of the unknown kind {kind!r}")
 
     @classmethod

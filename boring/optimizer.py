@@ -22,8 +22,8 @@ from ._run import run as run_loop
 from ._warn import warn
 from .domain import Domain
 from .evaluation import Objective
-from .exceptions import DuplicatePointWarning, InvalidInputError
-from .history import Ask, History, frozen_point
+from .exceptions import BoringWarning, DuplicatePointWarning, InvalidInputError
+from .history import Ask, History, Tell, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
@@ -166,7 +166,7 @@ class Optimizer(RecordedRun, ABC):
         -------
         ndarray, shape (n, D), raw units
             Pending points first, oldest first, then fresh ones. Asking again without telling
-            returns the same points. Tell NaN for a point that will never be evaluated.
+            returns the same points. Withdraw a point that will never be evaluated.
 
         Raises
         ------
@@ -261,6 +261,36 @@ class Optimizer(RecordedRun, ABC):
         self._tell(
             support.inside(self.space, points), np.full(len(points), np.nan), error=reason or None
         )
+        return self
+
+    def withdraw(self, number: int) -> Self:
+        """Take back a point that is out for evaluation, and will have no value.
+
+        Parameters
+        ----------
+        number : int
+            Of the ask, from 0 in the order of asking.
+
+        Returns
+        -------
+        Self
+            It learns nothing from the point, and may propose it again; tell NaN of a point that
+            cannot be evaluated.
+
+        Raises
+        ------
+        InvalidInputError
+            If that ask is not pending.
+        JournalError
+            If there is a journal and it cannot be written; the point is withdrawn all the same.
+        """
+        if number not in self._history.pending:
+            raise InvalidInputError(
+                f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
+                f"{list(self._history.pending)}. Ask first, or pass one of these."
+            )
+        self._history = self._history.with_withdrawal(number)
+        self._write_journal()
         return self
 
     def run(
@@ -399,7 +429,7 @@ class Optimizer(RecordedRun, ABC):
             data=self.data,
             pending=pending,
             memory=history.memory,
-            rng=keyed_generator(self._entropy, "proposal", history.n_told, len(pending)),
+            rng=keyed_generator(self._entropy, "proposal", *_position(history)),
             entropy=self._entropy,
             asks=history.asks,
             domain=self._domain,
@@ -425,9 +455,12 @@ class Optimizer(RecordedRun, ABC):
         error: str | None,
         constraints: FloatArray | None = None,
     ) -> None:
-        """Record checked points: first in memory, then on disk, then warn."""
+        """Record checked points."""
         rows = as_constraints(constraints, len(points), self._n_constraints)
-        tells = support.match_pending(self._history, self._space, points, values, rows, error)
+        self._record(support.match_pending(self._history, self._space, points, values, rows, error))
+
+    def _record(self, tells: list[Tell], expected: tuple[type[BoringWarning], ...] = ()) -> None:
+        """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
         notices = support.notices(self._history.X, tells)
         if self._repeats:
             notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
@@ -438,7 +471,8 @@ class Optimizer(RecordedRun, ABC):
             self._has_warned_constant = True
             notices.append(support.constant_notice(self.data, self.is_model_based))
         for category, message in notices:
-            warn(message, category)
+            if category not in expected:
+                warn(message, category)
 
     def _is_newly_constant(self) -> bool:
         return (
@@ -446,3 +480,9 @@ class Optimizer(RecordedRun, ABC):
             and self.data.finite_y.size >= max(support.MIN_CONSTANT, self._n_initial)
             and not self.data.is_informative
         )
+
+
+def _position(history: History) -> tuple[int, ...]:
+    """Return where a run stands, as a key of its random numbers: no two asks share one."""
+    position = (history.n_told, len(history.pending))
+    return (*position, history.n_withdrawn) if history.n_withdrawn else position

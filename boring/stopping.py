@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from .validation import as_positive_int, as_real
 __all__ = [
     "AllOf",
     "AnyOf",
+    "ExpectedImprovementBelow",
     "MaxEvaluations",
     "MaxSeconds",
     "RunStatus",
@@ -47,6 +49,9 @@ class RunStatus:
     best_so_far : ndarray, shape (n_told,), caller's sign and units
         NaN until the first finite value.
     direction : {"minimize", "maximize"}
+    remaining_improvement : callable, optional
+        Returns the largest expected improvement left, caller's units, or None as long as there
+        is no model; it is called only where a condition asks, since it fits a model.
     """
 
     n_told: int
@@ -54,6 +59,7 @@ class RunStatus:
     seconds: float
     best_so_far: FloatArray
     direction: Direction
+    remaining_improvement: Callable[[], float | None] | None = None
 
 
 class StoppingCondition(ABC):
@@ -212,6 +218,43 @@ class Stagnation(StoppingCondition):
             return {}
         improvement = abs(float(best[-1]) - float(best[-1 - self.n]))
         return {"stagnation": float(self.n)} if improvement <= self.tolerance else {}
+
+
+@dataclass(frozen=True)
+class ExpectedImprovementBelow(StoppingCondition):
+    """Stop when the model expects no improvement worth the evaluation, anywhere.
+
+    Parameters
+    ----------
+    floor : float, units of the objective
+        Improvements smaller than this are not worth an evaluation.
+    every : int, default 5
+        Told points between two looks, since each fits a model.
+    n_min : int, default 20
+        Told points before the first look: a model of few points may be sure of the wrong thing.
+    """
+
+    floor: float
+    every: int = 5
+    n_min: int = 20
+
+    def __post_init__(self) -> None:
+        """Check floor and numbers."""
+        if not as_real(self.floor, "floor") > 0:
+            raise InvalidInputError(
+                f"floor must be positive; received {self.floor!r}. Pass the smallest improvement "
+                "that is worth an evaluation."
+            )
+        as_positive_int(self.every, "every")
+        as_positive_int(self.n_min, "n_min")
+
+    def check(self, status: RunStatus) -> dict[str, float]:
+        """Return ``expected_improvement`` with its largest value once it is below the floor."""
+        look = status.n_told >= self.n_min and (status.n_told - self.n_min) % self.every == 0
+        if not look or status.remaining_improvement is None:
+            return {}
+        left = status.remaining_improvement()
+        return {"expected_improvement": left} if left is not None and left < self.floor else {}
 
 
 def _merge(reasons: list[dict[str, float]]) -> dict[str, float]:

@@ -80,6 +80,14 @@ def fresh_python(wheel, tmp_path_factory):
     return python
 
 
+def test_the_wheel_brings_the_command(fresh_python, tmp_path):
+    command = fresh_python.parent / "boring"
+    assert run(command, "--version", cwd=tmp_path).startswith("boring ")
+    init = (command, "init", "run.jsonl", "--direction", "minimize")
+    run(*init, "--space", '{"a": [0, 1]}', cwd=tmp_path)
+    assert run(command, "ask", "run.jsonl", cwd=tmp_path).startswith("0\t")
+
+
 def metadata_of(wheel: Path) -> email.message.Message:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))

@@ -1,0 +1,266 @@
+"""The command ``boring``."""
+
+import csv
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from boring.study import Study
+from boring.study.cli import main
+
+ROOT = Path(__file__).resolve().parents[3]
+SPACE = '{"gain": [0.1, 10], "angle": [-90, 90]}'
+
+
+@pytest.fixture
+def boring(capsys):
+    """Run a command in this process; return its exit code, its output and its errors."""
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    return run
+
+
+@pytest.fixture
+def file(tmp_path, boring):
+    path = tmp_path / "run.jsonl"
+    code, _, err = boring(
+        "init", path, "--space", SPACE, "--direction", "minimize", "--seed", 3, "--n-initial", 20
+    )
+    assert (code, err) == (0, "")
+    return path
+
+
+def test_ask_and_tell_by_number(boring, file):
+    code, out, _ = boring("ask", file, "-n", 2)
+    assert code == 0
+    numbers, shown = zip(*(line.split("\t") for line in out.splitlines()), strict=True)
+    assert numbers == ("0", "1")
+    assert set(json.loads(shown[0])) == {"gain", "angle"}
+    assert boring("tell", file, 1, 2.5)[0] == 0
+    assert boring("tell", file, 0, "--failed", "the bulb broke")[0] == 0
+    code, out, _ = boring("status", file, "--json")
+    status = json.loads(out)
+    assert (status["n_told"], status["n_failed"], status["outstanding"]) == (2, 1, [])
+    value, parameters = boring("best", file)[1].split("\t")
+    assert float(value) == 2.5
+    assert json.loads(parameters) == json.loads(shown[1])
+
+
+@pytest.mark.parametrize("value", ["-1e-5", "-2", "-0.5", "-.5E3", "1e300"])
+def test_numbers_of_any_form_are_values_and_no_options(boring, file, value):
+    boring("ask", file)
+    assert boring("tell", file, 0, value)[0] == 0
+    assert json.loads(boring("best", file, "--json")[1])["value"] == float(value)
+    shown = json.dumps({"gain": 1.0, "angle": -3})
+    assert boring("tell", file, "--parameters", shown, value)[0] == 0
+    assert json.loads(boring("status", "--json", file)[1])["n_told"] == 2
+
+
+def test_what_is_not_finite_is_strict_json(boring, file):
+    boring("ask", file)
+    assert boring("tell", file, 0, "-inf")[0] == 0
+    boring("export", file, "-o", file.with_suffix(".json"))
+    rows = json.loads(
+        file.with_suffix(".json").read_text(), parse_constant=lambda name: pytest.fail(name)
+    )["evaluations"]
+    assert rows[0]["value"] == "-inf"
+
+
+def test_constraints_come_last(boring, tmp_path):
+    path = tmp_path / "run.jsonl"
+    boring(
+        *("init", path, "--space", SPACE, "--direction", "maximize"),
+        *("--n-constraints", 2, "--optimizer", "sobol"),
+    )
+    boring("ask", path, "-n", 2)
+    assert boring("tell", path, 0, 9.0, "--constraints", "-1", "2e-3")[0] == 0
+    assert boring("best", path)[0] == 4
+    assert boring("tell", path, 1, 3.0, "--constraints", "-1", "-2e-3")[0] == 0
+    assert json.loads(boring("best", path, "--json")[1])["value"] == 3.0
+    assert json.loads(boring("status", path, "--json")[1])["optimizer"] == "sobol"
+
+
+def test_withdraw(boring, file):
+    boring("ask", file, "-n", 2)
+    assert json.loads(boring("withdraw", file, 0, "--json")[1]) == {"outstanding": [1]}
+    assert boring("withdraw", file, 0)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (("best", "FILE"), 4, "NothingYetError"),
+        (("subspace", "FILE"), 4, "NothingYetError"),
+        (("plot", "FILE", "--kind", "loadings", "-o", "x.png"), 4, "NothingYetError"),
+        (("tell", "FILE", "7", "1.0"), 1, "InvalidInputError"),
+        (("tell", "FILE", "--parameters", "{gain}", "1.0"), 1, "InvalidInputError"),
+        (("tell", "FILE", "--parameters", '{"gain": 1}', "1.0"), 1, "InvalidInputError"),
+        (("export", "FILE", "-o", "data.xls"), 1, "InvalidInputError"),
+        (("import", "FILE", "absent.csv"), 1, "InvalidInputError"),
+        (("ask", "absent.jsonl"), 1, "JournalError"),
+        (("tell", "FILE", "0"), 2, "UsageError"),
+        (("tell", "FILE", "0", "fast"), 2, "UsageError"),
+        (("tell", "FILE", "0", "1", "2"), 2, "UsageError"),
+        (("tell", "FILE", "0", "1", "--loud"), 2, "UsageError"),
+        (("ask", "FILE", "extra"), 2, "UsageError"),
+        (("fly", "FILE"), 2, "UsageError"),
+        ((), 2, "UsageError"),
+    ],
+)
+def test_what_is_refused_says_so_in_words_and_in_json(boring, file, arguments, code, kind):
+    words = [str(file) if word == "FILE" else word for word in arguments]
+    before = file.read_bytes()
+    found, out, err = boring(*words)
+    assert (found, out) == (code, "")
+    assert err.startswith("boring: ")
+    found, out, err = boring(*words, "--json")
+    assert (found, out) == (code, "")
+    error = json.loads(err)["error"]
+    assert error["type"] == kind
+    assert error["exit_code"] == code
+    assert error["message"]
+    assert file.read_bytes() == before
+
+
+def test_init_refuses_what_exists_and_what_is_no_space(boring, file, tmp_path):
+    words = ("--direction", "minimize", "--space")
+    assert boring("init", file, *words, SPACE)[0] == 1
+    new = tmp_path / "new.jsonl"
+    for space in ("{", "absent.json", '{"a": [1, 1]}'):
+        assert boring("init", new, *words, space)[0] == 1
+        assert not new.exists()
+    assert boring("init", new, *words, SPACE, "--optimizer", "borng")[0] == 1
+    (tmp_path / "space.json").write_text(SPACE)
+    assert boring("init", new, *words, tmp_path / "space.json")[0] == 0
+
+
+def test_a_study_that_another_has_open_is_waited_for(boring, file):
+    with Study.open(file):
+        code, _, err = boring("ask", file, "--wait", 0.1)
+        assert code == 3
+        assert re.search(r"open for writing by this very process on .*, since", err)
+        assert boring("status", file)[0] == 0
+    assert boring("ask", file, "--wait", 0.1)[0] == 0
+
+
+def test_export_import_report_and_pictures(boring, file, tmp_path):
+    boring("ask", file, "-n", 14)
+    for number in range(14):
+        row = Study.open(file, read_only=True).outstanding[0].parameters
+        boring("tell", file, number, (row["gain"] - 3) ** 2 + 0.001 * row["angle"])
+    assert boring("export", file, "-o", tmp_path / "data.csv")[0] == 0
+    with (tmp_path / "data.csv").open() as lines:
+        assert len(list(csv.DictReader(lines))) == 14
+    other = tmp_path / "other.jsonl"
+    boring("init", other, "--space", SPACE, "--direction", "minimize", "--n-initial", 14)
+    assert boring("import", other, tmp_path / "data.csv")[:2] == (0, "Added: 14 rows.\n")
+    best = json.loads(boring("best", other, "--json")[1])
+    assert best["parameters"] == json.loads(boring("best", file, "--json")[1])["parameters"]
+    report = json.loads(boring("report", file, "--json")[1])
+    assert report["n_told"] == 14
+    subspace = json.loads(boring("subspace", file, "--json")[1])
+    assert subspace["columns"] == ["gain", "angle"]
+    assert math.isclose(sum(subspace["importance"].values()), 1.0)
+    picture = tmp_path / "picture.png"
+    for kind in ("convergence", "parallel"):
+        assert boring("plot", file, "-o", picture, "--kind", kind)[0] == 0
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_help_names_every_command_and_exit_code(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    for word in ("init", "ask", "tell", "withdraw", "status", "best", "subspace", "plot"):
+        assert re.search(rf"^ +{word} ", text, re.MULTILINE)
+    for code in (0, 1, 2, 3, 4, 130):
+        assert re.search(rf"^ +{code}  \w", text, re.MULTILINE)
+    assert "for i in $(seq 30); do" in text
+
+
+LOOP = r"""
+set -eu
+boring() { "$PYTHON" -m boring "$@"; }
+part() { "$PYTHON" -c '
+import json, sys
+suggestion = json.load(sys.stdin)["suggestions"][0]
+print(json.dumps(suggestion[sys.argv[1]]))' "$1"; }
+evaluate() { "$PYTHON" -c '
+import json, sys
+print((json.loads(sys.argv[1])["gain"] - 3) ** 2 - 1)' "$1"; }
+
+boring init run.jsonl --direction minimize --space '{"gain": [0.1, 10], "angle": [-90, 90]}' \
+  --seed 1 --n-initial 2
+for i in $(seq 3); do
+  asked=$(boring ask run.jsonl --json)
+  number=$(echo "$asked" | part number)
+  parameters=$(echo "$asked" | part parameters)
+  value=$(evaluate "$parameters")
+  boring tell run.jsonl "$number" "$value"
+done
+boring best run.jsonl --json > best.json
+if boring tell run.jsonl 0 1.0 --json 2> error.json; then exit 1; else echo $? > code; fi
+"""
+
+
+def shell(script, folder):
+    environment = {"PYTHON": sys.executable, "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    return subprocess.run(
+        ["sh", "-c", script], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def test_a_shell_loop_drives_a_whole_optimisation(tmp_path):
+    done = shell(LOOP, tmp_path)
+    assert done.returncode == 0, done.stderr
+    best = json.loads((tmp_path / "best.json").read_text())
+    rows = Study.open(tmp_path / "run.jsonl", read_only=True).rows()
+    assert [row["number"] for row in rows] == [0, 1, 2]
+    assert best["value"] == min((row["gain"] - 3) ** 2 - 1 for row in rows)
+    assert (tmp_path / "code").read_text().strip() == "1"
+    assert json.loads((tmp_path / "error.json").read_text())["error"]["type"] == "InvalidInputError"
+
+
+WORKER = """
+import contextlib, io, json, sys
+from boring.study.cli import main
+for _ in range(6):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(["ask", "run.jsonl", "--json"]) == 0
+    asked = json.loads(out.getvalue())["suggestions"][0]
+    assert main(["tell", "run.jsonl", str(asked["number"]), str(asked["parameters"]["gain"])]) == 0
+    print("mine", asked["number"], repr(asked["parameters"]["gain"]), file=sys.stderr)
+"""
+
+
+def test_two_processes_work_on_one_study_at_once(boring, file):
+    working = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER],
+            cwd=file.parent,
+            env={"PYTHONPATH": str(ROOT)},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120)[1] for process in working]
+    assert [process.returncode for process in working] == [0, 0], said
+    mine = [line.split()[1:] for text in said for line in text.splitlines() if "mine" in line]
+    rows = Study.open(file, read_only=True).rows()
+    assert sorted(int(number) for number, _ in mine) == list(range(12))
+    told = {(row["number"], row["value"]) for row in rows}
+    assert told == {(int(number), float(gain)) for number, gain in mine}
+    assert all(row["value"] == row["gain"] for row in rows)

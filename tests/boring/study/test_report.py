@@ -1,0 +1,144 @@
+"""The report: what it says, and that it says only what is there."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from boring.study import Study
+from boring.study.report import (
+    DirectionReport,
+    ImportanceReport,
+    OutlookReport,
+    StudyReport,
+    make_report,
+)
+
+SPACE = {"gain": (0.0, 4.0), "offset": (-1.0, 1.0), "idle": (10.0, 20.0)}
+
+
+@pytest.fixture(scope="module")
+def study():
+    study = Study(SPACE, direction="minimize", seed=0, n_initial=30)
+    for i, suggestion in enumerate(study.ask(30)):
+        parameters = suggestion.parameters
+        if i % 10 == 9:
+            study.tell_failed(suggestion.number, "lamp broke")
+        else:
+            z = parameters["gain"] / 2.0 - 1.0 + parameters["offset"]
+            study.tell(suggestion.number, z**2)
+    study.ask()
+    return study
+
+
+@pytest.fixture(scope="module")
+def report(study):
+    return study.report()
+
+
+def test_the_report_has_the_figures_of_the_study(study, report):
+    assert report.best == study.best
+    assert (report.n_told, report.n_failed, report.n_outstanding) == (30, 3, 1)
+    assert report.failures == {"lamp broke": 3}
+    assert report.effective_dim == 1
+    (direction,) = report.directions
+    weights = np.array([direction.loadings[name] for name in ("gain", "offset")])
+    np.testing.assert_allclose(np.abs(weights), np.sqrt(0.5), atol=0.02)
+    assert weights[0] * weights[1] > 0
+    assert "idle" not in direction.loadings
+    scores = {row.parameter: row for row in report.importances}
+    assert sum(row.importance for row in report.importances) == pytest.approx(1.0)
+    assert scores["gain"].low <= 0.5 <= scores["gain"].high
+    assert report.outlook.n_recent == 10
+    assert report.outlook.expected_improvement >= 0.0
+
+
+def test_the_text_says_it_in_words(report):
+    text = str(report)
+    for words in (
+        "30 evaluations by boring; wanted: the smallest value. Failed: 3.",
+        "without a value yet: 1",
+        "lamp broke (3)",
+        "Best value ",
+        "  offset = ",
+        "1 direction decides",
+        "Importance of the parameters",
+        "Outlook: ",
+    ):
+        assert words in text
+
+
+def test_the_report_is_json(report):
+    values = json.loads(json.dumps(report.to_dict()))
+    assert values["directions"][0]["loadings"].keys() == report.directions[0].loadings.keys()
+
+
+def test_a_study_without_values_says_why_there_is_nothing():
+    text = str(Study(SPACE, direction="maximize", seed=0).report())
+    assert "no best value yet" in text
+    assert "Active subspace: not yet. There are no two different values" in text
+    assert "the largest value" in text
+
+
+def test_an_optimiser_that_learns_no_subspace_is_named():
+    import baselines  # noqa: F401
+
+    study = Study(SPACE, direction="minimize", seed=0, optimizer="sobol")
+    for suggestion in study.ask(8):
+        study.tell(suggestion.number, suggestion.parameters["gain"])
+    report = study.report()
+    assert report.why_no_subspace == "The optimiser 'sobol' learns none."
+    assert report.outlook.expected_improvement is not None
+
+
+def test_infeasible_points_are_not_best_and_are_counted():
+    study = Study(SPACE, direction="minimize", seed=0, n_initial=20, n_constraints=1)
+    for suggestion in study.ask(8):
+        study.tell(suggestion.number, suggestion.parameters["gain"], [1.0])
+    report = study.report()
+    assert report.best is None
+    assert report.n_infeasible == 8
+    assert "More than half of the evaluations failed or broke a constraint." in report.unknown
+
+
+def test_units_and_doubts_are_in_the_text():
+    report = StudyReport(
+        direction="minimize",
+        optimizer="boring",
+        n_told=1,
+        n_failed=0,
+        n_infeasible=2,
+        n_outstanding=0,
+        failures={},
+        best={"parameters": {"gain": 1.5, "kind": "b"}, "value": 2.0, "number": 0},
+        units={"gain": "dB"},
+        directions=(DirectionReport({"gain": 1.0}, 2.0), DirectionReport({"kind": -1.0}, 1.0)),
+        effective_dim=2,
+        subspace_trusted=False,
+        why_no_subspace="Too few.",
+        importances=(ImportanceReport("gain", 1.0, None, None),),
+        noise_std=None,
+        unknown=("The number of directions is uncertain.",),
+        outlook=OutlookReport(0.5, 0.25, 1, 2.0),
+    )
+    text = str(report)
+    assert "gain = 1.5 dB" in text
+    assert "kind = b" in text
+    assert "Against a constraint: 2." in text
+    assert "2 directions decide, NOT to be trusted yet" in text
+    assert "direction 2: -1.00 kind" in text
+    assert "- The number of directions is uncertain." in text
+    assert "The last 1 evaluation improved the best value by 0.25." in text
+    assert "Outlook" not in str(replace(report, outlook=OutlookReport(None, None, 10, None)))
+
+
+def test_noise_is_reported_where_there_is_some():
+    study = Study({"a": (-1.0, 1.0)}, direction="minimize", seed=0, n_initial=60)
+    rng = np.random.default_rng(0)
+    for suggestion in study.ask(60):
+        study.tell(suggestion.number, suggestion.parameters["a"] + rng.normal(0.0, 0.3))
+    report = make_report(study)
+    assert report.noise_std == pytest.approx(0.3, rel=0.3)
+    assert any("Repeat it" in line for line in report.unknown)
+    assert report.why_no_subspace == "There is one parameter alone."

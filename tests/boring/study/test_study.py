@@ -1,0 +1,389 @@
+"""Studies: asking, telling, files, locks, earlier data."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from boring.exceptions import InvalidInputError, JournalError
+from boring.journal import read_journal
+from boring.optimizer import Optimizer
+from boring.study import Study, StudyLockedError
+
+SPACE = {"gain": (0.1, 10.0), "angle": (-90.0, 90.0)}
+
+
+def make(path=None, **options):
+    options = {"direction": "minimize", "seed": 0, "n_initial": 50, **options}
+    return Study(SPACE, path=path, **options)
+
+
+def loss(parameters):
+    return (parameters["gain"] - 3.0) ** 2 + (parameters["angle"] / 90.0) ** 2
+
+
+def test_every_ask_gives_new_numbers_and_points_within_bounds():
+    study = make()
+    asked = study.ask(3) + study.ask(2)
+    assert [s.number for s in asked] == [0, 1, 2, 3, 4]
+    assert len({tuple(s.parameters.values()) for s in asked}) == 5
+    assert all(0.1 <= s.parameters["gain"] <= 10.0 for s in asked)
+    assert study.outstanding == asked
+
+
+def test_values_may_come_out_of_order_and_by_number_or_parameters():
+    study = make()
+    first, second, third = study.ask(3)
+    study.tell(third.number, 3.0)
+    study.tell(first.parameters, 1.0)
+    assert [s.number for s in study.outstanding] == [second.number]
+    study.tell(np.int64(second.number), 2.0)
+    assert [row["number"] for row in study.rows()] == [2, 0, 1]
+    assert [row["value"] for row in study.rows()] == [3.0, 1.0, 2.0]
+    assert study.best == {"parameters": first.parameters, "value": 1.0, "number": 0}
+
+
+def test_what_was_not_asked_for_is_kept_as_it_was_told():
+    study = make()
+    study.tell({"angle": 0.1, "gain": 0.3}, 5.0)
+    assert study.best["parameters"] == {"gain": 0.3, "angle": 0.1}
+    assert study.best["number"] is None
+
+
+def test_a_withdrawn_number_is_no_longer_outstanding_and_a_late_value_is_not_lost():
+    study = make()
+    number = study.ask()[0].number
+    study.withdraw(number)
+    assert study.status().outstanding == ()
+    assert study.status().n_withdrawn == 1
+    following = study.ask()[0]
+    assert following.number == 1
+    study.tell(number, 7.0)
+    assert study.status().n_told == 1
+    assert study.status().n_withdrawn == 1
+    with pytest.raises(InvalidInputError, match="pending are"):
+        study.withdraw(number)
+
+
+def test_a_model_based_proposal_after_a_withdrawal_is_another_one():
+    study = make(n_initial=3)
+    for suggestion in study.ask(4):
+        study.tell(suggestion.number, loss(suggestion.parameters))
+    first = study.ask()[0]
+    study.withdraw(first.number)
+    assert study.ask()[0].parameters != first.parameters
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (5, "No suggestion has the number 5"),
+        (-1, "No suggestion has the number -1"),
+        ("0", "belongs to the number"),
+        (True, "belongs to the number"),
+        ({"gain": 1.0}, "angle"),
+        ({"gain": 1.0, "angle": 0.0, "speed": 1.0}, "speed"),
+        ({"gain": 100.0, "angle": 0.0}, "gain"),
+    ],
+)
+def test_what_is_not_of_the_study_is_refused_and_nothing_recorded(what, message):
+    study = make()
+    study.ask()
+    with pytest.raises(InvalidInputError, match=message):
+        study.tell(what, 1.0)
+    assert study.status().n_told == 0
+
+
+def test_a_number_has_one_value():
+    study = make()
+    number = study.ask()[0].number
+    study.tell(number, 1.0)
+    with pytest.raises(InvalidInputError, match="has its value already"):
+        study.tell(number, 2.0)
+    assert study.status().n_told == 1
+
+
+def test_failures_and_constraints_decide_what_is_best():
+    study = make(n_constraints=2, direction="maximize")
+    bad, unmet, good, missing = study.ask(4)
+    study.tell_failed(bad.number, "broke")
+    study.tell(unmet.number, 9.0, [-1.0, 0.5])
+    assert study.best is None
+    study.tell(good.number, 2.0, [-1.0, 0.0])
+    assert study.best["value"] == 2.0
+    with pytest.raises(InvalidInputError, match="2 constraints"):
+        study.tell(missing.number, 1.0)
+    status = study.status()
+    assert (status.n_told, status.n_failed, status.n_infeasible) == (3, 1, 1)
+    assert [row["status"] for row in study.rows()] == ["failed", "infeasible", "ok"]
+    assert study.rows()[0]["error"] == "broke"
+    assert study.rows()[1]["constraint_2"] == 0.5
+
+
+def test_a_value_is_on_disk_when_tell_returns(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with make(path) as study:
+        number = study.ask()[0].number
+        study.tell(number, 0.1 + 0.2)
+        other = Study.open(path, read_only=True)
+        assert other.best["value"] == 0.1 + 0.2
+        assert other.best["number"] == number
+
+
+def test_a_study_that_is_opened_again_goes_on_as_if_it_had_not_been_closed(tmp_path):
+    def go_on(study, n):
+        for suggestion in study.ask(n):
+            study.tell(suggestion.number, loss(suggestion.parameters))
+
+    whole, path = make(n_initial=4), tmp_path / "run.jsonl"
+    go_on(whole, 5)
+    with make(path, n_initial=4) as study:
+        go_on(study, 5)
+    go_on(whole, 2)
+    with Study.open(path) as study:
+        go_on(study, 2)
+        assert study.rows()[6]["gain"] == whole.rows()[6]["gain"]
+        assert study.optimizer.state() == whole.optimizer.state()
+
+
+def test_the_file_is_a_journal_of_the_optimiser_too(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with make(path) as study:
+        for suggestion in study.ask(2):
+            study.tell(suggestion.number, 1.0 + suggestion.number)
+        study.withdraw(study.ask()[0].number)
+    assert read_journal(path).header["study"]["space"]
+    assert Optimizer.resume(path).n_told == 2
+
+
+def test_a_new_study_does_not_overwrite_and_a_foreign_file_is_refused(tmp_path):
+    path = tmp_path / "run.jsonl"
+    make(path).close()
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="must not overwrite"):
+        make(path)
+    assert path.read_bytes() == before
+    with pytest.raises(JournalError, match="no study"):
+        Study.open(tmp_path / "absent.jsonl")
+    (tmp_path / "other").write_text("hello\n")
+    with pytest.raises(JournalError, match="not a journal"):
+        Study.open(tmp_path / "other")
+    Study.open(path).close()  # The lock was given back.
+
+
+def test_a_journal_without_names_is_not_a_study(tmp_path):
+    from boring import BoringOptimizer
+
+    path = tmp_path / "plain.jsonl"
+    BoringOptimizer([[0, 1]], direction="minimize").start_journal(path)
+    with pytest.raises(JournalError, match="without names"):
+        Study.open(path)
+
+
+def test_reading_needs_no_lock_and_writes_nothing(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with make(path) as study:
+        study.ask()
+        before = path.read_bytes()
+        reader = Study.open(path, read_only=True)
+        for act in (reader.ask, lambda: reader.tell(0, 1.0), lambda: reader.withdraw(0)):
+            with pytest.raises(InvalidInputError, match="reading only"):
+                act()
+        assert path.read_bytes() == before
+        assert reader.status().writer["pid"] == os.getpid()
+    assert reader.status().writer is None
+
+
+HOLD = """
+import sys
+from boring.study import Study
+study = Study.open(sys.argv[1])
+print("open", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path):
+    path = tmp_path / "run.jsonl"
+    make(path).close()
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout.readline() == "open\n"
+        with pytest.raises(StudyLockedError, match=f"process {holder.pid} on .*, since 20"):
+            Study.open(path, wait=0.1)
+        waiting = threading.Timer(0.3, holder.kill)
+        waiting.start()
+        Study.open(path, wait=20.0).close()  # Waits, then takes its turn.
+        waiting.join()
+
+
+def test_a_full_disk_keeps_the_value_and_writes_it_later(tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    study = make(path)
+    first, second = study.ask(2)
+    real, is_full = os.write, True
+
+    def write(descriptor, data):
+        if is_full:
+            real(descriptor, bytes(data)[:7])  # A disk fills up in the middle of a line.
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(JournalError, match="No space left"):
+        study.tell(first.number, 4.0)
+    assert study.best["value"] == 4.0
+    with pytest.raises(JournalError, match="No space left"):
+        study.close()
+    is_full = False
+    study.tell(second.number, 5.0)
+    study.close()
+    assert [row["value"] for row in Study.open(path, read_only=True).rows()] == [4.0, 5.0]
+
+
+def test_earlier_data_are_the_initial_design(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"gain": rng.uniform(1, 9, 6), "angle": rng.uniform(-80, 80, 6)})
+    frame["loss"] = [loss(row) for row in frame.to_dict("records")]
+    frame["remark"] = "from the old rig"
+    study = make(n_initial=6)
+    assert study.add(frame, value="loss") == 6
+    study.ask()
+    assert study.optimizer.state().history.asks[0].phase not in {"initial", "space-filling"}
+    frame.to_csv(tmp_path / "old.csv", index=False)
+    other = make(n_initial=6)
+    other.add(frame.to_dict("records"), value="loss")
+    third = make(n_initial=6)
+    third.add_csv(tmp_path / "old.csv", value="loss")
+    assert study.rows() == other.rows() == third.rows()
+
+
+def test_tables_come_back_bit_for_bit(tmp_path):
+    study = make(n_constraints=1)
+    one, two, three = study.ask(3)
+    study.tell(one.number, 0.1 + 0.2, [-0.7])
+    study.tell_failed(two.number, "no, it broke", seconds=2.5)
+    study.tell(three.number, 1e-300, [float("nan")])
+    study.to_csv(tmp_path / "data.csv")
+    other = make(n_constraints=1)
+    assert other.add_csv(tmp_path / "data.csv") == 3
+    pd.testing.assert_frame_equal(
+        study.to_dataframe().drop(columns=["number", "phase", "seconds"]),
+        other.to_dataframe().drop(columns=["number", "phase", "seconds"]),
+    )
+    frame = study.to_dataframe()
+    assert frame["number"].tolist() == [0, 1, 2]
+    assert frame["seconds"].tolist()[1] == 2.5
+    assert list(make().to_dataframe().columns)[:4] == ["number", "gain", "angle", "value"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"gain": 1.0, "angle": 0.0, "value": 1.0}, {"gain": 1.0, "value": 2.0}], "Row 1 .*angle"),
+        ([{"gain": 1.0, "angle": 0.0}], "no 'value'"),
+        ([{"gain": 1.0, "angle": 200.0, "value": 1.0}], "Row 0 .*angle"),
+        ([{"gain": 1.0, "angle": 0.0, "value": "fast"}], "value must be a number"),
+        ([3], "must be a dictionary"),
+        ({"gain": 1.0}, "list of dictionaries"),
+    ],
+)
+def test_wrong_data_are_refused_as_a_whole(rows, message):
+    study = make()
+    with pytest.raises(InvalidInputError, match=message):
+        study.add(rows)
+    assert study.status().n_told == 0
+
+
+def test_a_parameter_may_be_called_like_a_column():
+    study = Study(
+        {"number": (0.0, 1.0), "status": (0.0, 1.0)}, direction="minimize", n_initial=9, seed=0
+    )
+    suggestion = study.ask()[0]
+    study.tell(suggestion.number, 1.0)
+    row = study.rows()[0]
+    assert row["number"] == suggestion.parameters["number"]
+    assert row["number_"] == 0
+    assert row["status_"] == "ok"
+    assert len(study.to_dataframe().columns) == len(row)
+
+
+def test_events_of_a_study_are_lines_of_json(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with make(path) as study:
+        study.tell(study.ask()[0].number, 1.0, seconds=3.0)
+        study.withdraw(study.ask()[0].number)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line.get("event") for line in lines] == [None, "ask", "tell", "ask", "withdraw"]
+    assert lines[2]["info"]["seconds"] == 3.0
+
+
+def test_threads_share_a_study(tmp_path):
+    study, numbers = make(tmp_path / "run.jsonl"), []
+
+    def work():
+        for _ in range(5):
+            suggestion = study.ask()[0]
+            numbers.append(suggestion.number)
+            study.tell(suggestion.number, loss(suggestion.parameters))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    study.close()
+    assert sorted(numbers) == list(range(20))
+    assert Study.open(study.path, read_only=True).status().n_told == 20
+
+
+def test_a_space_given_on_opening_must_be_the_same(tmp_path):
+    path = tmp_path / "run.jsonl"
+    make(path).close()
+    Study.open(path, space=SPACE).close()
+    with pytest.raises(JournalError, match="keeps its parameters"):
+        Study.open(path, space={"gain": (0.1, 9.0), "angle": (-90.0, 90.0)})
+    Study.open(path).close()
+
+
+def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
+    from boring.parameters import Categorical, Fixed, Integer, ParameterSpace, Real
+
+    space = ParameterSpace(
+        [
+            Real("gain", 0.1, 10, log=True, unit="dB"),
+            Integer("layers", 1, 8),
+            Categorical("kind", ["1", "b"]),
+            Categorical("flag", [True, False]),
+            Real("depth", 0.0, 1.0, when="kind == 'b'"),
+            Fixed("mode", 3),
+        ]
+    )
+    rng, path = np.random.default_rng(0), tmp_path / "run.jsonl"
+    told = space.decode(rng.uniform(-1.0, 1.0, (12, space.dim)))
+    assert {row["kind"] for row in told} == {"1", "b"}
+    with Study(space, direction="minimize", path=path, seed=0) as study:
+        for i, configuration in enumerate(told):
+            study.tell(configuration, float(i))
+        study.to_csv(tmp_path / "data.csv")
+    with Study.open(path) as again:
+        names = space.names
+        rows = [{k: row[k] for k in names if k in row} for row in again.rows()]
+        assert rows == told
+        (suggestion,) = again.ask()
+        assert isinstance(suggestion.parameters["layers"], int)
+        again.tell(suggestion.number, 1.0)
+        assert again.report().units == {"gain": "dB"}
+    other = Study(space, direction="minimize", seed=0)
+    other.add_csv(tmp_path / "data.csv")
+    assert [{k: row[k] for k in names if k in row} for row in other.rows()] == told

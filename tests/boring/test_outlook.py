@@ -1,0 +1,94 @@
+"""Expected improvement that is left, and the condition on it."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from boring import BoringOptimizer
+from boring.exceptions import InvalidInputError
+from boring.outlook import expected_improvement, remaining_improvement
+from boring.stopping import ExpectedImprovementBelow, RunStatus
+
+
+@pytest.mark.parametrize(("mean", "sd"), [(0.0, 1.0), (1.0, 0.2), (-2.0, 0.7), (-1.0, 0.01)])
+def test_expected_improvement_is_its_integral(mean, sd):
+    best = 0.3
+    want = quad(lambda f: (f - best) * norm.pdf(f, mean, sd), best, best + 20.0, points=[mean])[0]
+    found = expected_improvement(np.array([mean]), np.array([sd**2]), best)
+    assert found[0] == pytest.approx(want, abs=1e-10)
+
+
+def test_without_variance_it_is_the_gain():
+    found = expected_improvement(np.array([1.0, -1.0]), np.zeros(2), 0.5)
+    np.testing.assert_array_equal(found, [0.5, 0.0])
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_it_is_large_where_much_is_unknown_and_small_at_the_end(direction):
+    sign = 1.0 if direction == "minimize" else -1.0
+    optimizer = BoringOptimizer([(-1, 1)] * 2, direction=direction, seed=0, n_initial=5)
+    assert remaining_improvement(optimizer) is None
+
+    def tell(points):
+        for x in points:
+            optimizer.tell(x, sign * float(np.sum((x - 0.2) ** 2)))
+
+    tell(np.array([[-0.9, -0.9], [0.9, -0.8], [-0.8, 0.9], [0.9, 0.9]]))
+    early = remaining_improvement(optimizer)
+    assert early > 0.05
+    grid = np.linspace(-1.0, 1.0, 5)
+    tell(np.array([[a, b] for a in grid for b in grid]))
+    tell(np.array([[0.2, 0.2]]))
+    assert 0.0 <= remaining_improvement(optimizer) < 0.05 * early
+
+
+def test_the_condition_looks_every_so_often_and_not_too_early():
+    calls = []
+
+    def left():
+        calls.append(1)
+        return 0.01
+
+    def check(n, condition, remaining=left):
+        status = RunStatus(n, n, 1.0, np.zeros(n), "minimize", remaining)
+        return condition.check(status)
+
+    condition = ExpectedImprovementBelow(0.1, every=5, n_min=10)
+    assert [n for n in range(5, 22) if check(n, condition)] == [10, 15, 20]
+    assert len(calls) == 3
+    assert check(10, condition) == {"expected_improvement": 0.01}
+    assert check(10, ExpectedImprovementBelow(0.001, n_min=10)) == {}
+    assert check(10, condition, lambda: None) == {}
+    assert check(10, condition, None) == {}
+
+
+@pytest.mark.parametrize("arguments", [{"floor": 0.0}, {"floor": -1.0}, {"floor": 1.0, "every": 0}])
+def test_senseless_floors_are_refused(arguments):
+    with pytest.raises(InvalidInputError):
+        ExpectedImprovementBelow(**arguments)
+
+
+def test_a_run_of_an_optimiser_stops_at_the_floor():
+    optimizer = BoringOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)
+    condition = ExpectedImprovementBelow(1e3, every=1, n_min=6)
+    result = optimizer.run(lambda x: float(x @ x), 30, stopping=condition)
+    assert result.n_evaluations == 6
+    assert "expected_improvement" in result.stop_reason
+
+
+def test_a_withdrawn_ask_is_part_of_state_and_journal(tmp_path):
+    from boring.optimizer import Optimizer
+    from boring.result import OptimizerState
+
+    optimizer = BoringOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)
+    optimizer.start_journal(tmp_path / "run.jsonl")
+    optimizer.ask(2)
+    optimizer.withdraw(0)
+    with pytest.raises(InvalidInputError, match="pending"):
+        optimizer.withdraw(0)
+    assert len(optimizer.pending) == 1
+    state = OptimizerState.from_json(optimizer.state().to_json())
+    assert state == optimizer.state()
+    assert state.history.pending == (1,)
+    assert Optimizer.resume(tmp_path / "run.jsonl").state() == state
