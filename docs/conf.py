@@ -21,9 +21,9 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "api_pages",
     "gallery_pages",
+    "native_math",
 ]
 exclude_patterns = ["_build", "_ext", "gallery/_*"]
 # A word in single backquotes may be an attribute of several classes.
@@ -47,6 +47,7 @@ napoleon_use_param = False
 napoleon_use_rtype = False
 napoleon_custom_sections = ["Warns"]
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "boring-bo"
 html_static_path = ["_static"]

@@ -1,7 +1,7 @@
 """The benchmark page of the documentation, from the records of the arena and from nothing else.
 
-``python -m experiments.benchmark_page FOLDER...`` reads every ``*.jsonl`` of these folders and writes
-``docs/benchmarks.md`` with its pictures; the records themselves stay where they are.
+``python -m experiments.benchmark_page FOLDER...`` reads every ``*.jsonl`` of these folders and
+writes ``docs/benchmarks.md`` with its pictures; the records themselves stay where they are.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from boring import plotting
 from boring.exceptions import InvalidInputError
@@ -49,7 +47,9 @@ def read_folders(folders: Iterable[str | Path]) -> tuple[RunRecord, ...]:
     for folder in folders:
         files = sorted(Path(folder).glob("*.jsonl"))
         if not files:
-            raise InvalidInputError(f"{folder} holds no *.jsonl. Pass folders of the arena's records.")
+            raise InvalidInputError(
+                f"{folder} holds no *.jsonl. Pass folders of the arena's records."
+            )
         for file in files:
             records += read_records(file)
     return latest(records)
@@ -82,8 +82,9 @@ def draw_standing(
     for members in in_groups(records).values():
         for name, runs in members.items():
             if all(run.simple_regret is not None for run in runs):
-                finals = finals_of(runs)
-                rows.append((name, {m: one.median() for m, one in finals.items() if m == base_of(m)}))
+                finals = finals_of([run for run in runs if run.method == base_of(run.method)])
+                if len(finals) > 1:
+                    rows.append((name, {m: one.median() for m, one in finals.items()}))
     methods = order_methods(m for _, medians in rows for m in medians)
     figure: Any = plotting.new_figure(WIDTH, ROW_HEIGHT * len(rows) + 1.3, background=background)
     axes = figure.add_subplot()
@@ -101,8 +102,17 @@ def draw_standing(
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel(f"median simple regret (units of the objective; {FLOOR:g} stands for less)")
+    handles, labels = axes.get_legend_handles_labels()
     figure.legend(
-        loc="outside upper center", ncols=4, frameon=False, fontsize="small", labelcolor=theme.ink
+        handles[::-1],
+        labels[::-1],
+        loc="outside upper center",
+        ncols=6,
+        columnspacing=1.0,
+        handletextpad=0.2,
+        frameon=False,
+        fontsize="small",
+        labelcolor=theme.ink,
     )
     dress(axes, theme)
     axes.tick_params(axis="y", labelsize="x-small")
@@ -138,12 +148,12 @@ def page_text(
         f"{left_out} runs, of methods with fewer than {FEWEST} runs in an experiment, or of "
         f"experiments without {reference}.",
         "The seed of a run fixes the problem, its noise and the initial design, which the methods "
-        "share. Methods that end in `[...]` are variants with that option. Seconds are left out: the "
-        "runs were made on different days beside other work.",
+        "share. Methods that end in `[...]` are variants with that option. Seconds are left out: "
+        "the runs were made on different days beside other work.",
         pictures[0],
         "## Every experiment",
-        "Median (mean) of the final simple regret. Bold: the smallest median among the methods with "
-        f"all seeds. ≈: not told apart from it (Holm-corrected p above .05; with fewer than "
+        "Median (mean) of the final simple regret. Bold: the smallest median among the methods "
+        f"with all seeds. ≈: not told apart from it (Holm-corrected p above .05; with fewer than "
         f"{FEW_SEEDS} seeds nothing can be). n: fewer seeds than others.",
         overview_table(records),
         f"## What {reference} loses",
@@ -156,8 +166,8 @@ def page_text(
     if accounts:
         parts += [
             "## Subspaces",
-            "Largest principal angle to the true subspace at the end, of the min(d, d') that exist. "
-            "Coverage: share of the parameters whose true importance lies in its interval.",
+            "Largest principal angle to the true subspace at the end, of the min(d, d') that "
+            "exist. Coverage: share of the parameters whose true importance lies in its interval.",
             accounts,
         ]
     if pictures[1:]:
@@ -203,17 +213,31 @@ def write_page(
         if group in PANEL_GROUPS:
             file = folder / f"convergence-{group}.png"
             bare = {n: [r for r in runs if r.method in methods] for n, runs in members.items()}
-            files.append(convergence_panels(bare, file, reference=reference, methods=methods))
+            convergence_panels(bare, file, reference=reference, methods=methods)
+            files.append(_with_few_colours(file))
             pictures.append(
-                f"```{{image}} images/{file.name}\n:alt: Convergence, {group}\n:class: on-white\n```"
+                f"```{{image}} images/{file.name}\n:alt: Convergence, {group}\n"
+                ":class: on-white\n```"
             )
     page.write_text(page_text(shown, left_out, pictures, reference), encoding="utf-8")
     return page, *files
 
 
+def _with_few_colours(file: Path) -> Path:
+    """Write a picture anew in a palette of its own: a third of the size, and nothing to be seen."""
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(96)
+    few.save(file, optimize=True)
+    return file
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the folders named on the command line and write the page."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.benchmark_page", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.benchmark_page", description=__doc__
+    )
     parser.add_argument("folders", nargs="+", type=Path, help="of the arena's records")
     parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/benchmarks.md")
     parser.add_argument("--reference", default=DEFAULT_REFERENCE)

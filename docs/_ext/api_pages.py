@@ -100,7 +100,7 @@ def write_pages(app: Sphinx) -> None:
 def keep_bars(
     _app: object, _what: str, _name: str, _obj: object, _opt: object, lines: list[str]
 ) -> None:
-    """Escape the bars of norms, which reStructuredText takes for substitutions; there are none here."""
+    """Escape the bars of norms, which reStructuredText takes for substitutions."""
     literal, last = False, ""
     for index, line in enumerate(lines):
         literal = line.startswith(" ") or not line if literal else last.endswith("::")

@@ -18,9 +18,10 @@ DPI = 110
 BACKGROUNDS: tuple[Background, ...] = ("light", "dark")
 HEAD = """# Gallery
 
-Every picture takes a result, an optimiser or an estimate, and your axes or figure if you have some. Each is
-shown on the background of this page; below it is all that draws it. The run, the points and the estimate are made in
-`experiments/gallery/_data.py`; `python -m experiments.gallery.page FOLDER` makes the pictures anew.
+Every picture takes a result, an optimiser or an estimate, and your axes or figure if you have some.
+Each is shown on the background of this page; below it is all that draws it. The run, the points and
+the estimate are made in `experiments/gallery/_data.py`; `python -m experiments.gallery.page FOLDER`
+makes the pictures anew.
 """
 
 
