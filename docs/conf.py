@@ -32,7 +32,7 @@ suppress_warnings = ["ref.python"]
 # Pages that have their place in the navigation before they are written.
 TO_COME = ("parameters", "study")
 
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 3
 
 # Single backquotes in docstrings name objects of the same module, and may be plain words.

@@ -204,8 +204,7 @@ def write_page(
     alt = "Median regret of every method in every experiment"
     pictures = [
         "\n\n".join(
-            f"```{{image}} images/standing-{kind}.png\n:alt: {alt}\n:class: only-{kind}\n```"
-            for kind in ("light", "dark")
+            f"![{alt}](images/standing-{kind}.png){{.only-{kind}}}" for kind in ("light", "dark")
         )
     ]
     methods = order_methods(r.method for r in shown if r.method == base_of(r.method))
@@ -215,10 +214,7 @@ def write_page(
             bare = {n: [r for r in runs if r.method in methods] for n, runs in members.items()}
             convergence_panels(bare, file, reference=reference, methods=methods)
             files.append(_with_few_colours(file))
-            pictures.append(
-                f"```{{image}} images/{file.name}\n:alt: Convergence, {group}\n"
-                ":class: on-white\n```"
-            )
+            pictures.append(f"![Convergence, {group}](images/{file.name}){{.on-white}}")
     page.write_text(page_text(shown, left_out, pictures, reference), encoding="utf-8")
     return page, *files
 

@@ -29,8 +29,8 @@ __all__ = ["closest_basis", "draw"]
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "learning.gif"
 N_EVALUATIONS, FIRST_FRAME, EVERY = 72, 6, 2
-MILLISECONDS, LAST_FRAMES = 280, 8
-"""Of each frame, and how many times the last is shown."""
+FRAMES_PER_SECOND, LAST_FRAMES = 4, 8
+"""How many times the last frame is shown."""
 DPI = 80
 DIM = 10
 TRUTH = np.zeros((DIM, 2))
@@ -83,7 +83,7 @@ def draw(path: Path = PICTURE, n_evaluations: int = N_EVALUATIONS, every: int = 
     counts = [*range(FIRST_FRAME, n_evaluations, every), *[n_evaluations] * LAST_FRAMES]
     surface = _surface()
     figure: Any = plotting.new_figure(10.0, 3.7, background="light")
-    writer = PillowWriter(fps=1000 / MILLISECONDS)
+    writer = PillowWriter(fps=FRAMES_PER_SECOND)
     path.parent.mkdir(parents=True, exist_ok=True)
     with writer.saving(figure, str(path), dpi=DPI):
         for count in counts:
