@@ -29,7 +29,12 @@ def blocks(page):
     ]
 
 
-RUNNABLE = [page for page in PAGES if blocks(page)]
+def has_its_own_test(page):
+    others = (path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    return any(f'"{page.name}"' in path.read_text(encoding="utf-8") for path in others)
+
+
+RUNNABLE = [page for page in PAGES if blocks(page) and not has_its_own_test(page)]
 
 
 def run(page, directory, monkeypatch, most=None):
