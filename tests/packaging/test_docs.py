@@ -4,7 +4,10 @@ The blocks of a page run one after the other. In the fast tier a budget of more 
 evaluations counts as fifteen; the slow tier runs what is printed.
 """
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +71,23 @@ def test_the_tutorial_reaches_what_it_says(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert 99.0 < float(re.search(r"best taste (\S+)", out)[1]) < 99.114
     assert {path.name for path in tmp_path.glob("*.png")} == {"convergence.png", "loadings.png"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
+    for package in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(package)
+    subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", DOCS, tmp_path / "html"],
+        cwd=ROOT,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        check=True,
+    )
+    pages = list((tmp_path / "html").rglob("*.html"))
+    assert len(pages) > 100
+    fetched = re.compile(r'(?:<(?:script|img|iframe)[^>]*src|<link[^>]*href)="(?:https?:)?//[^"]*"')
+    assert [found for page in pages for found in fetched.findall(page.read_text("utf-8"))] == []
 
 
 def slug(heading):
