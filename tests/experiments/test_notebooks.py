@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+import baselines  # noqa: F401 - its names belong in the real registry, not in a test's copy
 from boring import registry
 from boring.exceptions import InvalidInputError
 from experiments.notebooks.__main__ import HERE, ROOT, sources
