@@ -8,6 +8,7 @@ WORKERS ?= 2
 VENV      := .venv
 PY        := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
+WRITING   := $(VENV)/.installed-docs
 
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
@@ -16,7 +17,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv peers torch-peers demo test test-all lint types bench wheel clean
+.PHONY: help venv peers torch-peers demo test test-all lint types bench docs notebooks wheel clean
 
 help: ## Show this list
 	@echo "boring-bo: make <target>"
@@ -71,11 +72,27 @@ bench: $(INSTALLED) ## Benchmarks of optimisation, recovery and speed (long; see
 	@echo "==> Running the benchmarks, one BLAS thread: tables under results/bench"
 	@$(ONE_THREAD) $(PY) -m experiments bench
 
+# One stamp for both: their packages overlap, and installing them takes seconds.
+$(WRITING): $(INSTALLED) constraints-docs.txt
+	@echo "==> Installing Sphinx and Jupyter with the versions in constraints-docs.txt"
+	@$(PY) -m pip install --quiet --disable-pip-version-check \
+	  -c constraints.txt -c constraints-docs.txt -e '.[docs,notebooks]'
+	@touch $@
+
+docs: $(WRITING) ## Build the documentation site into docs/_build/html (warnings are errors)
+	@echo "==> Building docs/_build/html"
+	@$(ONE_THREAD) $(PY) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+notebooks: $(WRITING) ## Run the notebooks anew, outputs kept beside them (see experiments/notebooks)
+	@echo "==> Running the notebooks of experiments/notebooks"
+	@$(ONE_THREAD) $(PY) -m experiments.notebooks
+
 wheel: $(INSTALLED) ## Build the wheel into dist/
 	@echo "==> Building the wheel into dist/"
 	@rm -rf build
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 clean: ## Remove what the tools made (keeps .venv and results)
-	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build docs/api docs/gallery *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +

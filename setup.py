@@ -95,7 +95,15 @@ setup(
         ],
         # One version, so that a CPU build installed beforehand is kept: `make torch-peers`.
         "torch-peers": ["torch==2.13.0", "botorch>=0.18"],
-        "notebooks": [*PLOT, "ipykernel>=6.0", "nbconvert>=7.0"],
+        "docs": [*PLOT, "furo>=2024.1", "myst-parser>=3.0", "sphinx>=8.0"],
+        "notebooks": [
+            *PLOT,
+            *TASKS,
+            "ipykernel>=6.0",
+            "jupytext>=1.16",
+            "nbclient>=0.10",
+            "nbformat>=5.9",
+        ],
         "dev": DEV,
     },
     keywords=["bayesian optimization", "gaussian process", "active subspace", "high-dimensional"],

@@ -2,7 +2,7 @@
 
 Notation (one N x N Cholesky a call): K the kernel matrix, A = K + n2 I, a = A^-1 y,
 G = A^-1 - a a', and for a term with variance s2, features Z, profile k and slope s
-(`boring.kernels.profiles`), P = s2 G o s:
+(`boring.kernels.profiles`), P = s2 G o s::
 
     NLL        = .5 y'a + .5 log|A| + .5 N log 2 pi
     dNLL/dlog s2 = .5 s2 sum(G o k)        dNLL/dlog n2 = .5 n2 tr G

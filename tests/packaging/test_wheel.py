@@ -109,6 +109,8 @@ def test_wheel_holds_exactly_the_three_packages(wheel):
     ("extra", "files"),
     [
         ("dev", ["constraints.txt"]),
+        ("docs", ["constraints.txt", "constraints-docs.txt"]),
+        ("notebooks", ["constraints.txt", "constraints-docs.txt"]),
         ("peers", ["constraints.txt", "constraints-peers.txt"]),
         (
             "torch-peers",
