@@ -320,6 +320,14 @@ class ParameterSpace:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how pickle makes the space again: from what it was made of."""
+        constraints = [
+            c.function if isinstance(c, CallableConstraint) else c.to_json()
+            for c in self.constraints
+        ]
+        return type(self), (list(self.parameters.values()), constraints)
+
     def __repr__(self) -> str:
         """Return the parameters."""
         return f"ParameterSpace({list(self.parameters.values())!r})"

@@ -1,12 +1,14 @@
 """Spaces: what is taken, what is refused with which words, forms, files, frames."""
 
 import json
+import pickle
 
 import ConfigSpace
 import numpy as np
 import optuna
 import pandas
 import pytest
+from scipy.optimize import LinearConstraint
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
@@ -312,3 +314,20 @@ def test_to_configspace_and_back():
 def test_unknown_slices_name_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'gain'"):
         SPACE.slice_of("gian")
+
+
+def test_a_space_survives_pickling():
+    space = ParameterSpace(
+        [
+            Real("gain", 0.1, 10, log=True),
+            Integer("layers", 1, 8),
+            Categorical("kind", ["a", "b"]),
+            Real("rate", 0, 1, when="kind == 'a'"),
+        ],
+        constraints=["gain * layers <= 20", LinearConstraint([[1, 1, 0]], -np.inf, 12), callable],
+    )
+    again = pickle.loads(pickle.dumps(space))
+    assert again == space
+    U = space.snap(np.random.default_rng(0).uniform(-1, 1, (20, space.dim)))
+    assert again.decode(U) == space.decode(U)
+    np.testing.assert_array_equal(again.domain.allowed(U), space.domain.allowed(U))

@@ -1,0 +1,263 @@
+"""Search of hyper-parameters with cross-validation, in the form of scikit-learn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from boring.exceptions import InvalidInputError
+from boring.optimizer import Optimizer
+from boring.parameters import ParameterSpace
+from boring.parameters.report import SubspaceDescription, describe_subspace
+from boring.registry import get_optimizer
+from boring.result import OptimizerState
+
+try:
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.utils import check_random_state
+    from sklearn.utils._param_validation import Interval
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise ImportError(
+        "BoringSearchCV needs scikit-learn, which is not installed: pip install "
+        "'boring-bo[sklearn]'."
+    ) from error
+
+__all__ = ["BoringSearchCV"]
+
+ALL_FAILED = re.compile(r"\s*All the \d+ fits failed")
+"""How scikit-learn's error begins when no fit of a round succeeded."""
+
+
+class BoringSearchCV(BaseSearchCV):
+    """Search of an estimator's parameters by any optimiser of this library.
+
+    Parameters
+    ----------
+    estimator : estimator
+    parameters : mapping, list, ParameterSpace or ConfigurationSpace
+        What `boring.parameters.ParameterSpace.of` takes, under scikit-learn's names, such as
+        ``{"svc__C": Real("svc__C", 1e-3, 1e3, log=True), "svc__kernel": ["rbf", "linear"]}``.
+    n_iter : int, default 30
+        Configurations to evaluate.
+    n_points : int, default 1
+        Configurations that are evaluated together; with ``n_jobs``, as many fits as there are
+        configurations and folds run in parallel.
+    optimizer : str, default "boring"
+        A registered name.
+    options : mapping, optional
+        ``n_initial``, ``noise_std`` and the options of the optimiser.
+    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
+        As in `sklearn.model_selection.RandomizedSearchCV`. With several metrics ``refit`` must be
+        the name of the one that is searched by.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    optimizer_ : Optimizer
+        With all that was told; its points are those of ``space_``, and ``optimizer_.result()`` has
+        the subspace, of which `describe_subspace` gives the names.
+    space_ : ParameterSpace
+    cv_results_, best_estimator_, best_params_, best_score_, best_index_, scorer_, ...
+        As in scikit-learn.
+
+    Notes
+    -----
+    A configuration of which a fit fails has the score NaN, unless ``error_score`` says otherwise,
+    and is told as a failure. Where all configurations of a round fail, scikit-learn would raise
+    and give up; here they get their rows in ``cv_results_``, behind the others, and the search
+    goes on. Only if every configuration fails does it raise.
+
+    With ``cv`` random and not seeded each round would have its own folds; pass a seeded one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from boring.parameters import Real
+    >>> search = BoringSearchCV(
+    ...     SVC(), [Real("C", 0.01, 100, log=True)], n_iter=3, cv=3, random_state=0
+    ... )
+    >>> search.fit(*load_iris(return_X_y=True)).best_score_ > 0.9
+    np.True_
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BaseSearchCV._parameter_constraints,
+        "parameters": "no_validation",
+        "n_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_points": [Interval(Integral, 1, None, closed="left")],
+        "optimizer": [str],
+        "options": [Mapping, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        parameters: Any,
+        *,
+        n_iter: int = 30,
+        n_points: int = 1,
+        optimizer: str = "boring",
+        options: Mapping[str, Any] | None = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            pre_dispatch=pre_dispatch,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.parameters = parameters
+        self.n_iter = n_iter
+        self.n_points = n_points
+        self.optimizer = optimizer
+        self.options = options
+        self.random_state = random_state
+
+    def describe_subspace(self) -> SubspaceDescription:
+        """Return which parameters make up the active subspace, in their units.
+
+        Raises
+        ------
+        InvalidInputError
+            If the optimiser learns none, or has too few points as yet.
+        sklearn.exceptions.NotFittedError
+        """
+        check_is_fitted(self)
+        estimate = self.optimizer_.subspace
+        if estimate is None:
+            raise InvalidInputError(
+                f"There is a subspace only of optimisers that learn one; {self.optimizer!r} told "
+                f"{self.optimizer_.n_told} points has none. Use 'boring', or a larger n_iter."
+            )
+        return describe_subspace(estimate, self.space_)
+
+    def _run_search(self, evaluate_candidates: Callable[..., dict[str, Any]]) -> None:
+        """Ask, evaluate and tell until the budget is used."""
+        if isinstance(self.scoring, list | tuple | set | Mapping) and not isinstance(
+            self.refit, str
+        ):
+            raise _needs_metric(list(self.scoring), self.refit)
+        space = ParameterSpace.of(self.parameters)
+        optimizer = get_optimizer(self.optimizer)(
+            space.box,
+            direction="maximize",
+            seed=_seed(self.random_state),
+            domain=space.domain,
+            **(self.options or {}),
+        )
+        results: dict[str, Any] = {}
+        failed: list[dict[str, Any]] = []
+        failure: ValueError | None = None
+        for start in range(0, self.n_iter, self.n_points):
+            points = optimizer.ask(min(self.n_points, self.n_iter - start))
+            candidates = space.decode(points)
+            try:
+                results = evaluate_candidates(candidates)
+                scores = results[self._score_key(results)][-len(points) :]
+            except ValueError as error:
+                if not ALL_FAILED.match(str(error)):
+                    raise
+                failure, scores = error, np.full(len(points), np.nan)
+                failed += candidates
+            for point, score in zip(points, scores, strict=True):
+                if np.isfinite(score):
+                    optimizer.tell(point, score)
+                else:
+                    optimizer.tell_failed(point, f"score {score}")
+        if not results and failure is not None:
+            raise failure
+        _append_failed(results, failed)
+        # Only now: what is set is sent to every worker.
+        self.space_, self._run = space, optimizer
+
+    def _score_key(self, results: Mapping[str, Any]) -> str:
+        name = self.refit if isinstance(self.refit, str) else "score"
+        key = f"mean_test_{name}"
+        if key in results:
+            return key
+        if "mean_test_score" in results:
+            return "mean_test_score"
+        names = [k.removeprefix("mean_test_") for k in results if k.startswith("mean_test_")]
+        raise _needs_metric(names, self.refit)
+
+    @property
+    def optimizer_(self) -> Optimizer:
+        """The optimiser with all that was told."""
+        if not hasattr(self, "_run"):
+            raise AttributeError(
+                f"{type(self).__name__} has no optimizer_ before it is fitted. Call fit."
+            )
+        if isinstance(self._run, OptimizerState):
+            self._run = Optimizer.from_state(self._run, domain=self.space_.domain)
+        return self._run
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle keeps: the state of the optimiser in place of itself."""
+        values: dict[str, Any] = dict(super().__getstate__())
+        if isinstance(values.get("_run"), Optimizer):
+            values["_run"] = values["_run"].state()
+        return values
+
+
+def _needs_metric(names: list[str], refit: Any) -> InvalidInputError:
+    return InvalidInputError(
+        f"With several metrics refit must name the one to search by, of {names}; received "
+        f"{refit!r}."
+    )
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None or isinstance(random_state, Integral):
+        return None if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _append_failed(results: dict[str, Any], failed: list[dict[str, Any]]) -> None:
+    """Add rows of failed configurations to the results, in place: ``fit`` keeps this very dict."""
+    if not failed:
+        return
+    n_before = len(results["params"])
+    results["params"].extend(failed)
+    for key, column in list(results.items()):
+        if key.startswith("param_"):
+            results[key] = _parameter_column(key.removeprefix("param_"), results["params"], column)
+        elif key.startswith("rank_"):
+            n_scored = int(
+                np.sum(np.isfinite(results[key.replace("rank_", "mean_", 1)][:n_before]))
+            )
+            results[key] = np.append(column, np.full(len(failed), n_scored + 1, column.dtype))
+        elif key != "params":
+            results[key] = np.append(column, np.full(len(failed), np.nan))
+    for name in {name for configuration in failed for name in configuration}:
+        if f"param_{name}" not in results:
+            results[f"param_{name}"] = _parameter_column(name, results["params"], None)
+
+
+def _parameter_column(name: str, params: list[dict[str, Any]], column: Any) -> Any:
+    values = np.ma.MaskedArray(np.empty(len(params), dtype=object), mask=True)
+    for index, configuration in enumerate(params):
+        if name in configuration:
+            values[index] = configuration[name]
+    if column is None or column.dtype == object or values.mask.any():
+        return values
+    return np.ma.MaskedArray([configuration[name] for configuration in params], dtype=column.dtype)
