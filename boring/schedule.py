@@ -44,7 +44,9 @@ SETTLED_IN_NOISE = ("local", "portfolio", "portfolio", "fresh start")
 # `boring.local_turn.patience`), and expected gain, in units of the spread of the first points,
 # below which a search has settled; and further still. [chosen here]
 SETTLED_RADIUS, SETTLED_GAIN = 1e-2, 1e-5
-DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-7
+DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-10
+# A step to the best mean whose promise is below this has settled, too: it will polish for long.
+SETTLED_PROMISE = 1e-2
 # Local steps, in units of D, before which no search has settled. [chosen here]
 STEPS_PER_DIMENSION = 1.0
 # Good local steps that may follow one another out of turn.
@@ -70,6 +72,8 @@ def spread_of_first(y: FloatArray, n_first: int) -> float:
 
 def has_settled(memory: Mapping[str, Any] | None, spread: float, dim: int) -> bool:
     """Tell whether a local model (its memory) expects next to nothing, or keeps failing."""
+    if memory and memory.get("promised", np.inf) < SETTLED_PROMISE * spread:
+        return True
     return _below(memory, SETTLED_RADIUS ** patience(dim), SETTLED_GAIN * spread)
 
 
@@ -101,7 +105,16 @@ def kind_of_turn(
     if memory and not noisy and memory["streak"] < LONGEST_STREAK and goes_on(X, y, memory):
         return "local"
     cycle = _cycle(y, memory, spread, X.shape[1], noisy)
-    return cycle[number % len(cycle)]
+    kind = cycle[number % len(cycle)]
+    if kind == "local" and memory and not noisy and _has_had_its_streak(memory, len(y)):
+        others = [other for other in cycle if other != "local"]
+        return others[(number - int(memory["steps"])) % len(others)]
+    return kind
+
+
+def _has_had_its_streak(memory: Mapping[str, Any], n: int) -> bool:
+    """Tell whether the last of n values ended a streak of good local steps."""
+    return bool(memory["streak"] >= LONGEST_STREAK and n == memory["n"] + 1)
 
 
 def _cycle(
@@ -118,7 +131,9 @@ def _cycle(
         return POLISHED
     if not settled:
         return FAILING if memory.get("failures", 0) >= FAILURES_IN_A_ROW else SEARCHING
-    return DEEP if _below(memory, DEEP_RADIUS ** patience(dim), digits) else SETTLED
+    is_failing = memory.get("failures", 0) >= FAILURES_IN_A_ROW
+    lost = is_failing and memory["radius"] < DEEP_RADIUS ** patience(dim)
+    return DEEP if lost or memory["gain"] < digits else SETTLED
 
 
 def _below(memory: Mapping[str, Any] | None, radius: float, gain: float) -> bool:

@@ -12,6 +12,7 @@ from boring.schedule import (
     FAILURES_IN_A_ROW,
     LONGEST_STREAK,
     NOISY,
+    SETTLED_PROMISE,
     SETTLED_RADIUS,
     has_settled,
     kind_of_turn,
@@ -49,7 +50,20 @@ def test_a_search_shares_its_turns_with_the_local_model_alone() -> None:
 def test_a_settled_search_pays_a_quarter_and_a_deep_one_half() -> None:
     assert _shares(_memory(radius=0.005))["fresh start"] == 10
     assert _shares(_memory(gain=1e-6))["fresh start"] == 10
-    assert _shares(_memory(radius=1e-4))["fresh start"] == 20
+    assert _shares(_memory(radius=1e-4, failures=FAILURES_IN_A_ROW))["fresh start"] == 20
+
+
+def test_a_step_to_the_best_mean_that_promises_little_has_settled() -> None:
+    assert has_settled(_memory(promised=0.5 * SETTLED_PROMISE), 1.0, 2)
+    assert not has_settled(_memory(promised=2 * SETTLED_PROMISE), 1.0, 2)
+
+
+def test_after_a_streak_of_local_steps_another_search_has_its_turn() -> None:
+    ended = _memory(n=2, streak=LONGEST_STREAK, best=-1.0)
+    assert _shares(ended) == {"portfolio": 40}
+    settled = _shares(_memory(n=2, streak=LONGEST_STREAK, best=-1.0, radius=0.005))
+    assert settled["local"] == 0
+    assert settled["fresh start"] >= 10
 
 
 def test_no_search_has_settled_before_as_many_local_steps_as_inputs() -> None:
