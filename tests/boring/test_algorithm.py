@@ -57,7 +57,7 @@ def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
 
 
 def test_a_settled_search_starts_afresh_and_comes_back() -> None:
-    optimizer, _ = _run("camelback-2-in-5", 2, 80)
+    optimizer, _ = _run("camelback-2-in-5", 1, 90)
     records = optimizer.result().records
     fresh = [r for r in records if r.phase.startswith("fresh")]
     assert {"fresh design", "fresh portfolio"} <= {r.phase for r in fresh}

@@ -8,6 +8,7 @@ import pytest
 
 from boring.local_turn import patience
 from boring.schedule import (
+    DEEP_GAIN,
     DEEP_RADIUS,
     FAILURES_IN_A_ROW,
     LONGEST_STREAK,
@@ -71,14 +72,14 @@ def test_no_search_has_settled_before_as_many_local_steps_as_inputs() -> None:
 
 
 def test_polishing_stops_at_the_digits_until_the_incumbent_rises() -> None:
-    assert _shares(_memory(gain=1e-9)) == {"portfolio": 20, "fresh start": 20}
-    assert _shares(_memory(gain=1e-9, best=-0.8))["local"] > 0
+    digits = 0.1 * DEEP_GAIN
+    assert _shares(_memory(gain=digits)) == {"portfolio": 20, "fresh start": 20}
+    assert _shares(_memory(gain=digits, best=-0.8))["local"] > 0
 
 
 def test_a_good_local_step_goes_on_at_once_but_not_for_ever() -> None:
     good = {"n": 2, "best": -1.0}
     assert _shares(_memory(**good)) == {"local": 40}
-    assert _shares(_memory(**good, streak=LONGEST_STREAK))["portfolio"] == 20
     assert _shares(_memory(**good, gain=3.0))["portfolio"] == 20
 
 
