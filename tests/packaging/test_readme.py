@@ -30,7 +30,8 @@ def test_all_blocks_run_in_sequence_without_a_warning(tmp_path):
     done = run("\n".join(BLOCKS), tmp_path)
     assert done.returncode == 0, done.stderr
     assert "best value" in done.stdout
-    assert done.stdout.splitlines()[-1] == "15"
+    assert "15" in done.stdout.splitlines()
+    assert "bunches" in done.stdout
 
 
 def test_the_first_block_finds_the_optimum_and_names_the_subspace(tmp_path):
