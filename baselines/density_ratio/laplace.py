@@ -242,7 +242,7 @@ def mean_probability(mean: FloatArray, variance: FloatArray) -> FloatArray:
     narrow = expit(mean[:, None] + np.minimum(sd, WIDE) * nodes) @ weights / np.sqrt(2.0 * np.pi)
     nodes, weights = roots_legendre(N_QUADRATURE)
     gaps = (mean[:, None] - logit(0.5 + 0.5 * nodes)) / np.maximum(sd, WIDE)
-    return np.where(sd[:, 0] < WIDE, narrow, 0.5 * ndtr(gaps) @ weights)
+    return np.asarray(np.where(sd[:, 0] < WIDE, narrow, 0.5 * ndtr(gaps) @ weights))
 
 
 @dataclass(frozen=True, eq=False)

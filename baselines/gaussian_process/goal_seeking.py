@@ -245,10 +245,10 @@ class GoalSeekingOptimizer(Optimizer):
                 options={"maxiter": options.max_iterations},
             )
             found.append((float(outcome.fun), np.asarray(outcome.x)))
-        value, flat = min(found, key=lambda pair: pair[0])
+        lowest, flat = min(found, key=lambda pair: pair[0])
         x, scales = np.split(flat, 2)
         replaced = duplicates(x, avoid)
         if replaced:
             x = context.rng.uniform(-1.0, 1.0, X.shape[1])
-        info: dict[str, Any] = {"goal": goal, "log_posterior": -value, "replaced": replaced}
+        info: dict[str, Any] = {"goal": goal, "log_posterior": -lowest, "replaced": replaced}
         return Proposal(x, {"log_lengthscales": scales.tolist()}, info)
