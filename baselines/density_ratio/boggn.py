@@ -27,8 +27,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from baselines._options import check_choice, check_positive
+from baselines.density_ratio.covariances import COVARIANCES
 from baselines.density_ratio.laplace import (
-    COVARIANCES,
     LaplaceClassifier,
     fit_network,
     laplace,

@@ -249,6 +249,6 @@ class GoalSeekingOptimizer(Optimizer):
         x, scales = np.split(flat, 2)
         replaced = duplicates(x, avoid)
         if replaced:
-            x = context.rng.uniform(-1.0, 1.0, X.shape[1])
+            x = context.rng.uniform(-1.0, 1.0, context.data.dim)
         info: dict[str, Any] = {"goal": goal, "log_posterior": -lowest, "replaced": replaced}
         return Proposal(x, {"log_lengthscales": scales.tolist()}, info)

@@ -9,12 +9,14 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from baselines.density_ratio.boggn import fit_by_evidence
-from baselines.density_ratio.laplace import (
+from baselines.density_ratio.covariances import (
     DiagonalCovariance,
     FunctionSpaceCovariance,
     KroneckerCovariance,
-    LaplaceClassifier,
     WeightSpaceCovariance,
+)
+from baselines.density_ratio.laplace import (
+    LaplaceClassifier,
     fit_network,
     laplace,
     log_posterior,
