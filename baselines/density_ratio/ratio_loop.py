@@ -22,6 +22,7 @@ from baselines._options import check_choice, check_fits, check_optional_int
 from baselines.density_ratio.labels import check_share, quantile_labels
 from boring.acquisition import Acquisition, MaximizerResult, maximize_acquisition
 from boring.acquisition.maximizer import REPLACEMENT_SCALE, duplicates
+from boring.box_search import search_box
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.subspace.clustered import choose_and_learn
@@ -40,6 +41,7 @@ N_ROUNDS = 4
 #: it is replaced by a normal step of sd .05 from the incumbent. BORE's code refuses repeated points
 #: too, and draws uniform ones; without this the searches come back to one maximum for good.
 CROWDED = 1e-3
+MAX_REPLACEMENTS = 20
 #: W is learned anew whenever the data have grown by this factor, as in `boring.subspace_turn`.
 RELEARN_GROWTH = 1.15
 
@@ -203,11 +205,14 @@ class DensityRatioOptimizer(Optimizer):
     ) -> tuple[FloatArray, bool]:
         """Return the point, or a step from the incumbent if it is crowded, and whether it was."""
         old = np.vstack([context.data.X, context.pending])
-        crowded = duplicates(x, old, CROWDED)
-        while duplicates(x, old, CROWDED):
+        if not duplicates(x, old, CROWDED):
+            return x, False
+        for _ in range(MAX_REPLACEMENTS):
             step = REPLACEMENT_SCALE * context.rng.standard_normal(len(x))
             x = np.clip(incumbent + step, -1.0, 1.0)
-        return x, crowded
+            if not duplicates(x, old, CROWDED):
+                return x, True
+        return context.rng.uniform(-1.0, 1.0, len(incumbent)), True
 
     def _basis(
         self, X: FloatArray, y: FloatArray, context: ProposalContext
@@ -231,16 +236,9 @@ class DensityRatioOptimizer(Optimizer):
     ) -> MaximizerResult:
         """Return the maximum over the box, away from every point that is known or awaited."""
         acquisition = score if basis is None else Projected(score, basis)
+        if self.has_gradient or not context.domain.is_plain:
+            return search_box(acquisition, incumbent, basis, context)
         avoid = np.vstack([context.data.X, context.pending])
-        if self.has_gradient:
-            return maximize_acquisition(
-                acquisition,
-                context.data.dim,
-                incumbent=incumbent,
-                rng=context.rng,
-                basis=basis,
-                avoid=avoid,
-            )
         found, given = None, None
         for _ in range(N_ROUNDS):
             found = maximize_acquisition(

@@ -16,6 +16,7 @@ from baselines.density_ratio.bore_svm import BoreSvmOptimizer
 from baselines.density_ratio.kde_ratio import KdeRatioOptimizer
 from baselines.density_ratio.ratio_loop import Projected
 from baselines.density_ratio.tpe import TpeOptimizer
+from boring.domain import Domain, GridLattice
 from boring.exceptions import InvalidInputError
 from boring.registry import get_optimizer
 from boring.testing import check_gradient
@@ -84,6 +85,18 @@ def test_acquisition_search_is_as_good_as_many_random_points():
     x = optimizer.space.scale(optimizer.ask())
     points = np.random.default_rng(0).uniform(-1, 1, (20000, 2))
     assert kept[0].value(x)[0] >= kept[0].value(points).max() - 1e-3
+
+
+@pytest.mark.parametrize("name", ["bore-trees", "bore-svm", "tpe"])
+def test_a_lattice_is_searched_among_its_points(name):
+    levels = np.linspace(-1, 1, 6)
+    domain = Domain(2, lattice=GridLattice({0: levels, 1: levels}))
+    optimizer = get_optimizer(name)(
+        [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=6, domain=domain
+    )
+    X = optimizer.run(bowl, 14, progress=False).X
+    assert np.isin(X.round(9), levels.round(9)).all()
+    assert len(np.unique(X.round(9), axis=0)) == 14
 
 
 class Wave:
