@@ -5,6 +5,15 @@ evaluations and points out for evaluation count as bad, which needs no guess at 
 With a given probability the next point is a uniform one instead [BORE's code and Hassen and Rish,
 arXiv 2108.12461, appendix, use 0.1].
 
+Median regret after 50 evaluations, the first ten of a common Sobol design, five paired seeds, with
+the default options (Branin, Hartmann6):
+
+    random 1.53, 1.52; TPE .13, .79; KDE ratio .37, 1.16; SVM .31, 1.38; boosted trees .28, 1.28;
+    network .15, 1.78; forest 1.62, not measured; BOGGN .29, 1.32 (three seeds)
+
+So the forest on Branin and the network on Hartmann6 are no better than chance there, and TPE is
+the best of them. One-stage goal seeking with a Gaussian process reaches .002 and .087.
+
 With ``subspace="learned"`` what is fitted sees Z = X W alone, W learned from the values by
 :func:`boring.subspace.clustered.choose_and_learn`; the maximum is still sought over the whole box.
 """
