@@ -36,6 +36,14 @@ _OPTIMIZERS = {
     "overlapping-groups": "baselines.additive.overlapping_groups:OverlappingGroupsOptimizer",
     "random-projections": "baselines.additive.random_projections:RandomProjectionsOptimizer",
     "additive-stiefel": "baselines.additive.additive_stiefel:AdditiveStiefelOptimizer",
+    "bore-mlp": "baselines.density_ratio.bore_mlp:BoreMlpOptimizer",
+    "bore-forest": "baselines.density_ratio.bore_forest:BoreForestOptimizer",
+    "bore-trees": "baselines.density_ratio.bore_trees:BoreTreesOptimizer",
+    "bore-svm": "baselines.density_ratio.bore_svm:BoreSvmOptimizer",
+    "tpe": "baselines.density_ratio.tpe:TpeOptimizer",
+    "kde-ratio": "baselines.density_ratio.kde_ratio:KdeRatioOptimizer",
+    "boggn": "baselines.density_ratio.boggn:BoggnOptimizer",
+    "goal-seeking": "baselines.gaussian_process.goal_seeking:GoalSeekingOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

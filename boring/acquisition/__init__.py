@@ -12,6 +12,11 @@ from boring.acquisition.improvement import (
     LogProbabilityOfImprovement,
 )
 from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
+from boring.acquisition.noisy import (
+    LogAugmentedExpectedImprovement,
+    LogExpectedQuantileImprovement,
+)
+from boring.acquisition.sampled import NormalDraws, SampledExpectedImprovement, SampledPosterior
 from boring.acquisition.ucb import (
     AdditiveUpperConfidenceBound,
     BetaSchedule,
@@ -32,11 +37,16 @@ __all__ = [
     "GpUcbBeta",
     "GradientComponentPosterior",
     "GroupBeta",
+    "LogAugmentedExpectedImprovement",
     "LogExpectedImprovement",
+    "LogExpectedQuantileImprovement",
     "LogImprovementMixture",
     "LogProbabilityOfImprovement",
     "MaximizerResult",
+    "NormalDraws",
     "Posterior",
+    "SampledExpectedImprovement",
+    "SampledPosterior",
     "UpperConfidenceBound",
     "maximize_acquisition",
 ]

@@ -1,0 +1,197 @@
+"""What the optimisers by density ratio share, and that each does better than chance."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+import baselines  # noqa: F401 (registers the names)
+from baselines._scikit import scikit_learn
+from baselines.density_ratio.boggn import BoggnOptimizer
+from baselines.density_ratio.bore_forest import BoreForestOptimizer
+from baselines.density_ratio.bore_mlp import BoreMlpOptimizer
+from baselines.density_ratio.bore_svm import BoreSvmOptimizer
+from baselines.density_ratio.kde_ratio import KdeRatioOptimizer
+from baselines.density_ratio.ratio_loop import Projected
+from baselines.density_ratio.tpe import TpeOptimizer
+from boring.domain import Domain, GridLattice
+from boring.exceptions import InvalidInputError
+from boring.registry import get_optimizer
+from boring.testing import check_gradient
+
+NAMES = ("bore-mlp", "bore-forest", "bore-trees", "bore-svm", "tpe", "kde-ratio", "boggn")
+
+
+def bowl(x):
+    return float(((np.asarray(x) - 0.3) ** 2).sum())
+
+
+def ridge(x):
+    return float((x[0] + x[1] - x[4] - 0.5) ** 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bowl(name):
+    """Thirty uniform points come within .02 of the optimum (median); fixed seed."""
+    n = {"tpe": 60, "bore-trees": 40, "bore-forest": 30}.get(name, 30)
+    optimizer = get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=1, n_initial=10)
+    assert optimizer.run(bowl, n, progress=False).y_best < 0.02
+
+
+def test_a_tenth_of_the_points_is_random():
+    options = {"direction": "minimize", "seed": 0, "n_initial": 5}
+    optimizer = BoreSvmOptimizer([(-1, 1)] * 2, **options)
+    phases = [record.phase for record in optimizer.run(bowl, 205, progress=False).records]
+    count = phases.count("random")
+    assert 10 <= count <= 32  # 20 +- 2.8 standard deviations of a binomial
+    never = BoreSvmOptimizer([(-1, 1)] * 2, random_share=0.0, **options)
+    records = never.run(bowl, 25, progress=False).records
+    assert "random" not in [record.phase for record in records]
+
+
+@pytest.mark.parametrize("name", ["bore-forest", "bore-svm", "tpe"])
+def test_no_point_is_proposed_twice(name):
+    optimizer = get_optimizer(name)([(0, 1)], direction="minimize", seed=0, n_initial=4)
+    X = optimizer.run(lambda x: float(x[0] ** 2), 25, progress=False).X
+    assert np.diff(np.sort(X[:, 0])).min() > 0
+
+
+def test_points_out_for_evaluation_count_as_bad():
+    optimizer = KdeRatioOptimizer(
+        [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=8, random_share=0.0
+    )
+    optimizer.run(bowl, 12, progress=False)
+    batch = optimizer.ask(4)
+    gaps = np.linalg.norm(batch[:, None] - batch, axis=2)[np.triu_indices(4, 1)]
+    assert gaps.min() >= 1e-3
+
+
+def test_acquisition_search_is_as_good_as_many_random_points():
+    optimizer = BoggnOptimizer(
+        [(-1, 1)] * 2, direction="minimize", seed=3, n_initial=12, random_share=0.0
+    )
+    optimizer.run(bowl, 14, progress=False)
+    kept = []
+    original = optimizer._fit
+
+    def fit(*arguments):
+        found = original(*arguments)
+        kept.append(found[0])
+        return found
+
+    optimizer._fit = fit
+    x = optimizer.space.scale(optimizer.ask())
+    points = np.random.default_rng(0).uniform(-1, 1, (20000, 2))
+    assert kept[0].value(x)[0] >= kept[0].value(points).max() - 1e-3
+
+
+@pytest.mark.parametrize("name", ["bore-trees", "bore-svm", "tpe"])
+def test_a_lattice_is_searched_among_its_points(name):
+    levels = np.linspace(-1, 1, 6)
+    domain = Domain(2, lattice=GridLattice({0: levels, 1: levels}))
+    optimizer = get_optimizer(name)(
+        [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=6, domain=domain
+    )
+    X = optimizer.run(bowl, 14, progress=False).X
+    assert np.isin(X.round(9), levels.round(9)).all()
+    assert len(np.unique(X.round(9), axis=0)) == 14
+
+
+class Wave:
+    def value(self, Z):
+        return np.sin(Z).sum(axis=1)
+
+    def value_and_gradient(self, Z):
+        return self.value(Z), np.cos(Z)
+
+
+def test_projection_carries_the_gradient_back():
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.standard_normal((4, 2)))[0]
+    projected = Projected(Wave(), basis)
+
+    def function(x):
+        value, slope = projected.value_and_gradient(x[None, :])
+        return float(value[0]), slope[0]
+
+    check_gradient(function, rng.uniform(-1, 1, 4), rng)
+    x = rng.uniform(-1, 1, (3, 4))
+    aside = x + 0.1 * (np.eye(4) - basis @ basis.T)[0]
+    assert projected.value(x) == pytest.approx(projected.value(aside), abs=1e-12)
+
+
+@pytest.mark.parametrize("optimizer_class", [BoreSvmOptimizer, TpeOptimizer])
+def test_learned_subspace_is_found_used_and_remembered(optimizer_class):
+    optimizer = optimizer_class(
+        [(-1, 1)] * 6,
+        direction="minimize",
+        seed=0,
+        n_initial=30,
+        subspace="learned",
+        effective_dim=1,
+        random_share=0.0,
+    )
+    result = optimizer.run(ridge, 34, progress=False)
+    basis = np.array(optimizer.memory["basis"])
+    truth = np.array([1, 1, 0, 0, -1, 0]) / np.sqrt(3)
+    assert abs(truth @ basis[:, 0]) > 0.99
+    assert optimizer.memory["learned_at"] == 30
+    assert result.records[-1].info["effective_dim"] == 1
+    assert result.y_best < 0.01
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"good_share": 1.0},
+        {"random_share": 1.0},
+        {"random_share": -0.1},
+        {"subspace": "random"},
+        {"effective_dim": 0},
+        {"effective_dim": 3},
+    ],
+)
+def test_bad_options_are_named(options):
+    with pytest.raises(InvalidInputError, match=next(iter(options))):
+        KdeRatioOptimizer([(-1, 1)] * 2, direction="minimize", **options)
+
+
+@pytest.mark.parametrize(
+    ("optimizer_class", "options"),
+    [
+        (BoggnOptimizer, {"covariance": "block"}),
+        (BoggnOptimizer, {"prior_precision": 0.0}),
+        (BoreMlpOptimizer, {"penalty": -1.0}),
+        (BoreForestOptimizer, {"n_trees": 0}),
+        (TpeOptimizer, {"n_candidates": 0}),
+    ],
+)
+def test_bad_options_of_one_are_named(optimizer_class, options):
+    with pytest.raises(InvalidInputError, match=next(iter(options))):
+        optimizer_class([(-1, 1)] * 2, direction="minimize", **options)
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
+    def missing(name, *arguments):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(ImportError, match=r"boring-bo\[neural\]"):
+        scikit_learn("svm")
+
+
+@pytest.mark.parametrize("covariance", ["kronecker", "diagonal"])
+def test_boggn_with_other_covariances_and_a_fixed_precision(covariance):
+    optimizer = BoggnOptimizer(
+        [(-1, 1)] * 2,
+        direction="minimize",
+        seed=0,
+        n_initial=8,
+        covariance=covariance,
+        prior_precision=0.1,
+        n_units=8,
+    )
+    optimizer.run(bowl, 14, progress=False)
+    assert optimizer.memory == {"fit": {}}
