@@ -36,6 +36,12 @@ _OPTIMIZERS = {
     "overlapping-groups": "baselines.additive.overlapping_groups:OverlappingGroupsOptimizer",
     "random-projections": "baselines.additive.random_projections:RandomProjectionsOptimizer",
     "additive-stiefel": "baselines.additive.additive_stiefel:AdditiveStiefelOptimizer",
+    "elm": "baselines.random_features.elm:ElmOptimizer",
+    "rvfl-bayesian": "baselines.random_features.bayesian_rvfl:BayesianRvflOptimizer",
+    "rvfl-ensemble": "baselines.random_features.ensemble_rvfl:EnsembleRvflOptimizer",
+    "kde": "baselines.mixtures.kde:KdeOptimizer",
+    "gmr": "baselines.mixtures.gmr:GmrOptimizer",
+    "spn": "baselines.mixtures.spn:SpnOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

@@ -1,0 +1,339 @@
+"""One loop for every surrogate that is not a Gaussian process of the library.
+
+The values are warped, the surrogate is fitted to them, and an acquisition is maximised over the
+whole box by the library's maximiser. What differs between the optimisers built on it is the
+surrogate alone, so that two of them can be compared on equal terms.
+
+With ``subspace`` the surrogate sees Z = X W, W (D, d) given or learned anew, whenever the data
+have grown by 15 %, by the library's full-rank learner; the acquisition is still maximised over
+all of x. No surrogate behind this loop was published with one.
+
+**Deviations** from the loops that these surrogates were published in: gradient steps from the
+best candidates instead of the best of a random pool; the library's initial design; points that
+are out for evaluation, and failed ones with a failed neighbour, count with their predicted mean
+(the latter with the median if that is worse).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baselines._members import (
+    ComponentPredictor,
+    EmpiricalExpectedImprovement,
+    LogMixtureImprovement,
+    MemberPosterior,
+)
+from baselines._options import check_choice, check_fits, check_optional_int
+from boring.acquisition import (
+    Acquisition,
+    LogExpectedImprovement,
+    Posterior,
+    UpperConfidenceBound,
+)
+from boring.box_search import search_box
+from boring.exceptions import InvalidInputError
+from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.result import InfoValue
+from boring.rng import keyed_generator
+from boring.space import Box
+from boring.subspace.clustered import choose_and_learn
+from boring.subspace.factor_fit import basis_of
+from boring.typing import Direction, FloatArray, SeedLike
+from boring.validation import as_points, as_real
+from boring.warping import half_rank_warp, log_warp, standardize
+
+__all__ = [
+    "Acquire",
+    "Fit",
+    "LoopOptions",
+    "ProjectedPosterior",
+    "SurrogateOptimizer",
+    "Warp",
+]
+
+Acquire = Literal["log-ei", "ucb", "empirical-ei", "mixture-ei"]
+Warp = Literal["standardize", "half-rank", "log"]
+
+WARPS = {"standardize": standardize, "half-rank": half_rank_warp, "log": log_warp}
+#: W is learned anew when the data have grown by this factor, as in the library's own loop.
+RELEARN_GROWTH = 1.15
+#: Fewest observations from which a subspace is learned; before, the surrogate sees x itself
+#: (chosen here).
+MIN_LEARN = 5
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """What every surrogate of this loop can be told.
+
+    Parameters
+    ----------
+    warp : {"standardize", "half-rank", "log"}, default "standardize"
+        Of the values, before each fit; see :mod:`boring.warping`. All sources standardise.
+    acquisition : str, default "log-ei"
+        "log-ei" of the predicted mean and variance and "ucb", the upper bound mean + beta sd,
+        are there for all; "empirical-ei", the mean improvement of the members, for ensembles;
+        "mixture-ei", the exact log-EI of a predictive mixture, for mixtures.
+    beta : float, default 2
+        Factor on the standard deviation in "ucb" (the library's).
+    subspace : "none", "learned" or array_like of shape (D, d), default "none"
+        What the surrogate sees: x, x W with W learned, or x W with this W.
+    effective_dim : int, optional
+        d of a learned subspace, at most D; None chooses it by BIC at each learning.
+    """
+
+    warp: Warp = "standardize"
+    acquisition: Acquire = "log-ei"
+    beta: float = 2.0
+    subspace: Any = "none"
+    effective_dim: int | None = None
+
+    allowed: ClassVar[tuple[str, ...]] = ("log-ei", "ucb")
+
+    def __post_init__(self) -> None:
+        """Check every option that does not depend on the space."""
+        check_choice(self.warp, "warp", tuple(WARPS))
+        check_choice(self.acquisition, "acquisition", self.allowed)
+        if as_real(self.beta, "beta", "a finite number, at least 0") < 0:
+            raise InvalidInputError(
+                f"beta must be at least 0; received {self.beta!r}. Pass a larger one."
+            )
+        check_optional_int(self.effective_dim, "effective_dim")
+        if isinstance(self.subspace, str):
+            check_choice(self.subspace, "subspace", ("none", "learned"))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted surrogate.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        Of the warped values, larger is better, over what the surrogate sees.
+    memory : dict
+        Hyperparameters to begin the next fit with, JSON-able.
+    info : dict
+        What to say about it.
+    """
+
+    posterior: Posterior
+    memory: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, InfoValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPosterior:
+    """A posterior over z = x W, as one over x.
+
+    Parameters
+    ----------
+    inner : Posterior
+        Over z; its members or components are passed on if it has any.
+    W : ndarray, shape (D, d)
+    """
+
+    inner: Any
+    W: FloatArray
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance, each (n,), at X (n, D)."""
+        mean, variance = self.inner.predict(X @ self.W)
+        return mean, variance
+
+    def predict_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, variance and their gradients (n, D) in x."""
+        mean, variance, mean_slope, variance_slope = self.inner.predict_with_gradient(X @ self.W)
+        return mean, variance, mean_slope @ self.W.T, variance_slope @ self.W.T
+
+    def members(self, X: FloatArray) -> FloatArray:
+        """Return the members' outputs (n, N)."""
+        outputs: FloatArray = self.inner.members(X @ self.W)
+        return outputs
+
+    def members_with_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the members' outputs (n, N) and gradients (n, N, D)."""
+        outputs, slopes = self.inner.members_with_gradient(X @ self.W)
+        return outputs, slopes @ self.W.T
+
+    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return log weights, means and variances of the components, each (n, K)."""
+        log_weights, means, variances = self.inner.components(X @ self.W)
+        return log_weights, means, variances
+
+    def components_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the components, and gradients (n, K, D) of log weights and means."""
+        *parts, weight_slopes, mean_slopes = self.inner.components_with_gradient(X @ self.W)
+        log_weights, means, variances = parts
+        return log_weights, means, variances, weight_slopes @ self.W.T, mean_slopes @ self.W.T
+
+
+class SurrogateOptimizer(Optimizer):
+    """Bayesian optimisation with a surrogate that subclasses fit.
+
+    Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
+    :class:`LoopOptions` and of the surrogate.
+
+    Raises
+    ------
+    InvalidInputError
+        If ``effective_dim`` exceeds the dimension of the space, or a given W does not fit it.
+    """
+
+    options_type: ClassVar[type] = LoopOptions
+
+    def __init__(
+        self,
+        space: Box | ArrayLike,
+        *,
+        direction: Direction,
+        n_initial: int | None = None,
+        seed: SeedLike = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
+        if self.options.effective_dim is not None:
+            check_fits(self.options.effective_dim, self.space.dim)
+        self._given = self._given_basis()
+
+    @abstractmethod
+    def _fit(
+        self, X: FloatArray, y: FloatArray, memory: Mapping[str, Any], rng: np.random.Generator
+    ) -> Fit:
+        """Fit the surrogate.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, D) or (n, d)
+            What the surrogate sees.
+        y : ndarray, shape (n,), warped, larger is better
+        memory : mapping
+            Of the last fit; empty at the first, and when d has changed.
+        rng : numpy.random.Generator
+            The same for every fit of one proposal.
+        """
+
+    @property
+    def surrogate(self) -> Posterior | None:
+        """The surrogate over x, on warped values, at the last proposal's hyperparameters."""
+        if not self.memory or not self.data.is_informative:
+            return None
+        W = self._given if self._given is not None else _remembered_basis(self.memory)
+        X, y = self.data.finite_X, self._warped(self.data.finite_y)
+        Z = X if W is None else X @ W
+        return _over_x(self._fit(Z, y, self.memory["fit"], self._generator(len(X))).posterior, W)
+
+    def _propose(self, context: ProposalContext) -> Proposal:
+        X, y = context.data.finite_X, self._warped(context.data.finite_y)
+        W, memory = self._basis(X, y, context)
+        Z = X if W is None else X @ W
+        # A change of d makes the hyperparameters meaningless.
+        last = context.memory.get("fit", {}) if _same_dim(W, context.memory) else {}
+        fit = self._fit(Z, y, last, self._generator(len(X)))
+        posterior = _over_x(fit.posterior, W)
+        incumbent = float(y.max())
+        waiting = np.vstack([context.data.failing_X, context.pending])
+        if len(waiting):
+            mean, _ = posterior.predict(waiting)
+            n_failing = len(context.data.failing_X)
+            mean[:n_failing] = np.minimum(mean[:n_failing], np.median(y))
+            if len(context.pending):
+                incumbent = max(incumbent, float(mean[n_failing:].max()))
+            more = waiting if W is None else waiting @ W
+            extended = self._fit(
+                np.vstack([Z, more]), np.append(y, mean), fit.memory, self._generator(len(X))
+            )
+            posterior = _over_x(extended.posterior, W)
+        found = search_box(
+            self._acquisition(posterior, incumbent), X[int(np.argmax(y))], W, context
+        )
+        info: dict[str, InfoValue] = {
+            **fit.info,
+            "acquisition": found.value,
+            "start": found.family,
+            "replaced": found.replaced,
+        }
+        if W is not None:
+            info["effective_dim"] = W.shape[1]
+        return Proposal(found.x, {**memory, "fit": fit.memory}, info)
+
+    def _warped(self, y: FloatArray) -> FloatArray:
+        return WARPS[self.options.warp](y)
+
+    def _generator(self, n: int) -> np.random.Generator:
+        return keyed_generator(self.entropy, "surrogate", n)
+
+    def _acquisition(self, posterior: Any, incumbent: float) -> Acquisition:
+        choice = self.options.acquisition
+        if choice == "ucb":
+            return UpperConfidenceBound(posterior, float(self.options.beta))
+        if choice == "empirical-ei":
+            members: MemberPosterior = posterior
+            return EmpiricalExpectedImprovement(members, incumbent)
+        if choice == "mixture-ei":
+            components: ComponentPredictor = posterior
+            return LogMixtureImprovement(components, incumbent)
+        return LogExpectedImprovement(posterior, incumbent)
+
+    def _given_basis(self) -> FloatArray | None:
+        if isinstance(self.options.subspace, str):
+            return None
+        W = np.asarray(self.options.subspace, dtype=np.float64)
+        dim = self.space.dim
+        if W.ndim != 2 or W.shape[0] != dim or not 1 <= W.shape[1] <= dim:
+            raise InvalidInputError(
+                f"subspace must be 'none', 'learned' or a matrix of shape ({dim}, d) with d from "
+                f"1 to {dim}; received shape {W.shape}. Pass one row for each parameter."
+            )
+        return as_points(W, W.shape[1], "subspace")
+
+    def _basis(
+        self, X: FloatArray, y: FloatArray, context: ProposalContext
+    ) -> tuple[FloatArray | None, dict[str, Any]]:
+        """Return W, or None for all of x, and what to remember of it."""
+        if self._given is not None:
+            return self._given, {}
+        if self.options.subspace == "none" or len(X) < MIN_LEARN:
+            return None, {}
+        memory = context.memory
+        W = _remembered_basis(memory)
+        if W is not None and len(X) < RELEARN_GROWTH * int(memory["learned_at"]):
+            return W, {"basis": memory["basis"], "learned_at": memory["learned_at"]}
+        # y is warped by the logarithm for this, as in the library's loop: a standardised or
+        # half-ranked trace of the subspace is weaker.
+        W = basis_of(
+            choose_and_learn(
+                X,
+                log_warp(context.data.finite_y),
+                self.options.effective_dim,
+                rng=context.rng,
+                starts=() if W is None else (W,),
+            )
+        )
+        return W, {"basis": W.tolist(), "learned_at": len(X)}
+
+
+def _remembered_basis(memory: Mapping[str, Any]) -> FloatArray | None:
+    return np.array(memory["basis"], dtype=np.float64) if "basis" in memory else None
+
+
+def _same_dim(W: FloatArray | None, memory: Mapping[str, Any]) -> bool:
+    if W is None:
+        return "basis" not in memory
+    old = _remembered_basis(memory)
+    return old is None or old.shape == W.shape
+
+
+def _over_x(posterior: Any, W: FloatArray | None) -> Any:
+    return posterior if W is None else ProjectedPosterior(posterior, W)
