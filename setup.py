@@ -31,6 +31,8 @@ STUDY = ["ConfigSpace>=1.2", "filelock>=3.13", "pandas>=2.1"]
 OPTUNA = ["optuna>=4.0"]
 # BoringSearchCV; boring/integrations/search_cv.py loads it.
 SEARCH_CV = ["scikit-learn>=1.3"]
+# Gaussian mixtures; baselines/mixtures/gmr.py loads it.
+NEURAL = ["scikit-learn>=1.3"]
 # Evaluation on more than one machine; boring/study loads nothing of it.
 DASK = ["distributed>=2024.1"]
 # Independent references of the tests.
@@ -45,6 +47,7 @@ DEV = [
     *STUDY,
     *OPTUNA,
     *DASK,
+    *NEURAL,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -81,6 +84,7 @@ setup(
         "optuna": [*STUDY, *OPTUNA],
         "sklearn": [*STUDY, *SEARCH_CV],
         "dask": [*STUDY, *DASK],
+        "neural": NEURAL,
         # Optimisers of others, to compare with.
         "peers": [
             *GPY,

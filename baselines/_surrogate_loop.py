@@ -219,7 +219,8 @@ class SurrogateOptimizer(Optimizer):
             What the surrogate sees.
         y : ndarray, shape (n,), warped, larger is better
         memory : mapping
-            Of the last fit; empty at the first, and when d has changed.
+            Of the last fit; empty at the first, and when d has changed. With ``"keep"`` true the
+            hyperparameters in it are not to be chosen anew.
         rng : numpy.random.Generator
             The same for every fit of one proposal.
         """
@@ -252,7 +253,10 @@ class SurrogateOptimizer(Optimizer):
                 incumbent = max(incumbent, float(mean[n_failing:].max()))
             more = waiting if W is None else waiting @ W
             extended = self._fit(
-                np.vstack([Z, more]), np.append(y, mean), fit.memory, self._generator(len(X))
+                np.vstack([Z, more]),
+                np.append(y, mean),
+                {**fit.memory, "keep": True},
+                self._generator(len(X)),
             )
             posterior = _over_x(extended.posterior, W)
         found = search_box(

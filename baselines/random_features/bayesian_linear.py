@@ -117,7 +117,9 @@ def condition_weights(
     """
     dual = form == "dual" or (form == "smaller" and len(features) < features.shape[1])
     values, vectors = eigh(features @ features.T if dual else features.T @ features)
-    return WeightPosterior(features, y, alpha, beta, np.maximum(values, 0.0), vectors, dual)
+    # What is below the accuracy of the decomposition is zero.
+    values[values < len(values) * np.finfo(np.float64).eps * values[-1]] = 0.0
+    return WeightPosterior(features, y, alpha, beta, values, vectors, dual)
 
 
 def evidence_precision(posterior: WeightPosterior) -> WeightPosterior:
