@@ -41,6 +41,7 @@ _OPTIMIZERS = {
     "rvfl-ensemble": "baselines.random_features.ensemble_rvfl:EnsembleRvflOptimizer",
     "kde": "baselines.mixtures.kde:KdeOptimizer",
     "gmr": "baselines.mixtures.gmr:GmrOptimizer",
+    "conditional-map": "baselines.goal_seeking.conditional_map:ConditionalMapOptimizer",
     "spn": "baselines.mixtures.spn:SpnOptimizer",
 }
 

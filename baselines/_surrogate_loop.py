@@ -31,12 +31,14 @@ from baselines._members import (
     MemberPosterior,
 )
 from baselines._options import check_choice, check_fits, check_optional_int
+from baselines.goal_seeking.joint_network import seek_goal
 from boring.acquisition import (
     Acquisition,
     LogExpectedImprovement,
     Posterior,
     UpperConfidenceBound,
 )
+from boring.acquisition.maximizer import MaximizerResult, duplicates
 from boring.box_search import search_box
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -52,6 +54,7 @@ from boring.warping import half_rank_warp, log_warp, standardize
 __all__ = [
     "Acquire",
     "Fit",
+    "Infill",
     "LoopOptions",
     "ProjectedPosterior",
     "SurrogateOptimizer",
@@ -59,11 +62,14 @@ __all__ = [
 ]
 
 Acquire = Literal["log-ei", "ucb", "empirical-ei", "mixture-ei"]
+Infill = Literal["acquisition", "conditional-map"]
 Warp = Literal["standardize", "half-rank", "log"]
 
 WARPS = {"standardize": standardize, "half-rank": half_rank_warp, "log": log_warp}
 #: W is learned anew when the data have grown by this factor, as in the library's own loop.
 RELEARN_GROWTH = 1.15
+#: Starts of a conditional MAP search beside the acquisition's maximiser (chosen here).
+N_GOAL_STARTS = 3
 #: Fewest observations from which a subspace is learned; before, the surrogate sees x itself
 #: (chosen here).
 MIN_LEARN = 5
@@ -83,6 +89,10 @@ class LoopOptions:
         "mixture-ei", the exact log-EI of a predictive mixture, for mixtures.
     beta : float, default 2
         Factor on the standard deviation in "ucb" (the library's).
+    infill : {"acquisition", "conditional-map"}, default "acquisition"
+        Evaluate where the acquisition is largest, or where a network that is trained on the data
+        reaches the incumbent plus the largest expected improvement
+        (:mod:`baselines.goal_seeking.joint_network`; needs "log-ei" or "mixture-ei").
     subspace : "none", "learned" or array_like of shape (D, d), default "none"
         What the surrogate sees: x, x W with W learned, or x W with this W.
     effective_dim : int, optional
@@ -92,6 +102,7 @@ class LoopOptions:
     warp: Warp = "standardize"
     acquisition: Acquire = "log-ei"
     beta: float = 2.0
+    infill: Infill = "acquisition"
     subspace: Any = "none"
     effective_dim: int | None = None
 
@@ -105,6 +116,9 @@ class LoopOptions:
             raise InvalidInputError(
                 f"beta must be at least 0; received {self.beta!r}. Pass a larger one."
             )
+        check_choice(self.infill, "infill", ("acquisition", "conditional-map"))
+        if self.infill == "conditional-map":
+            check_choice(self.acquisition, "acquisition", ("log-ei", "mixture-ei"))
         check_optional_int(self.effective_dim, "effective_dim")
         if isinstance(self.subspace, str):
             check_choice(self.subspace, "subspace", ("none", "learned"))
@@ -233,7 +247,8 @@ class SurrogateOptimizer(Optimizer):
         W = self._given if self._given is not None else _remembered_basis(self.memory)
         X, y = self.data.finite_X, self._warped(self.data.finite_y)
         Z = X if W is None else X @ W
-        return _over_x(self._fit(Z, y, self.memory["fit"], self._generator(len(X))).posterior, W)
+        memory = {**self.memory["fit"], "keep": True} if self.memory["fit"] else {}
+        return _over_x(self._fit(Z, y, memory, self._generator(len(X))).posterior, W)
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, self._warped(context.data.finite_y)
@@ -246,31 +261,48 @@ class SurrogateOptimizer(Optimizer):
         incumbent = float(y.max())
         waiting = np.vstack([context.data.failing_X, context.pending])
         if len(waiting):
-            mean, _ = posterior.predict(waiting)
+            mean = posterior.predict(waiting)[0]
             n_failing = len(context.data.failing_X)
             mean[:n_failing] = np.minimum(mean[:n_failing], np.median(y))
             if len(context.pending):
                 incumbent = max(incumbent, float(mean[n_failing:].max()))
-            more = waiting if W is None else waiting @ W
-            extended = self._fit(
-                np.vstack([Z, more]),
-                np.append(y, mean),
-                {**fit.memory, "keep": True},
-                self._generator(len(X)),
-            )
-            posterior = _over_x(extended.posterior, W)
+            X, y = np.vstack([X, waiting]), np.append(y, mean)
+            kept = {**fit.memory, "keep": True}
+            rng = self._generator(len(context.data.finite_X))
+            posterior = _over_x(self._fit(X if W is None else X @ W, y, kept, rng).posterior, W)
         found = search_box(
             self._acquisition(posterior, incumbent), X[int(np.argmax(y))], W, context
         )
+        x = found.x
+        if self.options.infill == "conditional-map":
+            x = self._sought(X, y, incumbent, W, found, context)
         info: dict[str, InfoValue] = {
             **fit.info,
             "acquisition": found.value,
             "start": found.family,
             "replaced": found.replaced,
         }
+        if self.options.infill == "conditional-map":
+            info["moved"] = float(np.linalg.norm(x - found.x))
         if W is not None:
             info["effective_dim"] = W.shape[1]
-        return Proposal(found.x, {**memory, "fit": fit.memory}, info)
+        return Proposal(x, {**memory, "fit": fit.memory}, info)
+
+    def _sought(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        incumbent: float,
+        W: FloatArray | None,
+        found: MaximizerResult,
+        context: ProposalContext,
+    ) -> FloatArray:
+        """Return where a network reaches the incumbent plus the largest EI, unless it is known."""
+        random = context.rng.uniform(-1.0, 1.0, (N_GOAL_STARTS, X.shape[1]))
+        goal = incumbent + float(np.exp(found.value))
+        sought = seek_goal(X, y, goal, np.vstack([found.x, random]), context.rng, W)
+        known = duplicates(sought.x, np.vstack([context.data.X, context.pending]))
+        return found.x if known else sought.x
 
     def _warped(self, y: FloatArray) -> FloatArray:
         return WARPS[self.options.warp](y)
@@ -339,5 +371,5 @@ def _same_dim(W: FloatArray | None, memory: Mapping[str, Any]) -> bool:
     return old is None or old.shape == W.shape
 
 
-def _over_x(posterior: Any, W: FloatArray | None) -> Any:
+def _over_x(posterior: Posterior, W: FloatArray | None) -> Posterior:
     return posterior if W is None else ProjectedPosterior(posterior, W)

@@ -123,7 +123,8 @@ class Track:
         nodes = [leaves[:, :, index, :] for index in range(leaves.shape[2])]
         cache: _Cache = []
         for level, weights in zip(self.structure.levels, self.weights, strict=True):
-            above, kept = [], []
+            above: list[FloatArray] = []
+            kept: list[tuple[FloatArray, FloatArray] | None] = []
             for region, W in zip(level, weights, strict=True):
                 if W is None:
                     above.append(nodes[region[0]])

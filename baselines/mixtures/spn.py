@@ -122,9 +122,7 @@ class SumProductNetworks:
             Consumed.
         """
         tracks = [
-            initial_track(
-                data, draw_structure(data.shape[1], rng), n_channels, len(alpha), rng
-            )
+            initial_track(data, draw_structure(data.shape[1], rng), n_channels, len(alpha), rng)
             for _ in range(n_tracks)
         ]
         return cls(tracks, np.full((n_tracks, len(alpha)), -np.log(n_tracks)), alpha)

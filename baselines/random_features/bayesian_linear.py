@@ -91,7 +91,7 @@ class WeightPosterior:
         error = 0.5 * self.beta * float(residual @ residual) + 0.5 * self.alpha * float(mean @ mean)
         # Eigenvalues that the decomposition lacks or has beside the rank are zero and drop out.
         log_determinant = float(np.log1p(self.beta / self.alpha * self.eigenvalues).sum())
-        return 0.5 * (n * np.log(self.beta / (2.0 * np.pi)) - log_determinant) - error
+        return 0.5 * (n * float(np.log(self.beta / (2.0 * np.pi))) - log_determinant) - error
 
     @property
     def _numerators(self) -> FloatArray:

@@ -97,6 +97,4 @@ class ElmOptimizer(SurrogateOptimizer):
         self, X: FloatArray, y: FloatArray, memory: Mapping[str, Any], rng: np.random.Generator
     ) -> Fit:
         options: ElmOptions = self.options
-        return Fit(
-            fit_elm(X, y, options.n_members, options.n_hidden, options.half_range, rng)
-        )
+        return Fit(fit_elm(X, y, options.n_members, options.n_hidden, options.half_range, rng))

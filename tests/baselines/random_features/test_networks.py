@@ -39,8 +39,9 @@ def check_moment_gradients(posterior, x, scale):
 @pytest.mark.parametrize(("activation", "skip"), VARIANTS)
 def test_variants_have_right_gradients_and_one_prediction(cls, precision, activation, skip):
     X, y = data()
+    # Little precision, lest a tiny variance next to data be lost in rounding.
     options = {"activation": activation, "skip": skip, "precision": precision, "n_hidden": 60}
-    posterior = fitted(cls, X, y, **options)
+    posterior = fitted(cls, X, y, noise_precision=10.0, **options)
     # Relu networks are piecewise linear: the steps stay between two kinks.
     check_moment_gradients(posterior, X[0] + 0.05, 0.3 if activation == "tanh" else 1e-4)
     new = np.random.default_rng(2).uniform(-1, 1, (6, 3))
@@ -139,7 +140,7 @@ def test_the_hidden_layer_is_drawn_anew_for_every_proposal():
 @pytest.mark.statistical
 def test_finds_the_bottom_of_a_bowl_in_most_seeds():
     reached = sum(
-        BayesianRvflOptimizer([(-1, 1)] * 3, direction="minimize", seed=seed)
+        BayesianRvflOptimizer([(-1, 1)] * 3, direction="minimize", seed=seed, activation="relu")
         .run(lambda x: float(np.sum((x - 0.25) ** 2)), 20, progress=False)
         .y_best
         < 1e-2
