@@ -69,7 +69,7 @@ WARPS = {"standardize": standardize, "half-rank": half_rank_warp, "log": log_war
 #: W is learned anew when the data have grown by this factor, as in the library's own loop.
 RELEARN_GROWTH = 1.15
 #: Starts of a conditional MAP search beside the acquisition's maximiser (chosen here).
-N_GOAL_STARTS = 3
+N_GOAL_STARTS = 2
 #: Fewest observations from which a subspace is learned; before, the surrogate sees x itself
 #: (chosen here).
 MIN_LEARN = 5

@@ -32,7 +32,7 @@ __all__ = ["GoalPoint", "JointLoss", "seek_goal"]
 WIDTH = 50
 PENALTY = 5e-5
 SMOOTHING = 1e-8
-MAX_ITERATIONS = 300
+MAX_ITERATIONS = 100
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,12 +26,12 @@ FENCES = {
     "GPy": {"boring/models/gpy_backend.py"},
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
-<<<<<<< HEAD
-    "sklearn": {"synthetic/tasks/_data.py", "boring/integrations/search_cv.py"},
+    "sklearn": {
+        "baselines/mixtures/gmr.py",
+        "boring/integrations/search_cv.py",
+        "synthetic/tasks/_data.py",
+    },
     "optuna": {"boring/integrations/optuna_sampler.py"},
-=======
-    "sklearn": {"baselines/mixtures/gmr.py", "synthetic/tasks/_data.py"},
->>>>>>> 6e229ec (Add mixture regressions as surrogates)
     "networkx": {"baselines/additive/junction_tree.py"},
     "highspy": {"synthetic/tasks/mip.py"},
     "matplotlib": {"boring/plotting/_canvas.py"},
