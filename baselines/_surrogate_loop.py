@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from baselines._members import (
     ComponentPredictor,
@@ -44,10 +43,9 @@ from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.rng import keyed_generator
-from boring.space import Box
 from boring.subspace.clustered import choose_and_learn
 from boring.subspace.factor_fit import basis_of
-from boring.typing import Direction, FloatArray, SeedLike
+from boring.typing import FloatArray
 from boring.validation import as_points, as_real
 from boring.warping import half_rank_warp, log_warp, standardize
 
@@ -207,16 +205,8 @@ class SurrogateOptimizer(Optimizer):
 
     options_type: ClassVar[type] = LoopOptions
 
-    def __init__(
-        self,
-        space: Box | ArrayLike,
-        *,
-        direction: Direction,
-        n_initial: int | None = None,
-        seed: SeedLike = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
+    def __init__(self, space: Any, **arguments: Any) -> None:
+        super().__init__(space, **arguments)
         if self.options.effective_dim is not None:
             check_fits(self.options.effective_dim, self.space.dim)
         self._given = self._given_basis()

@@ -152,3 +152,19 @@ def test_importing_boring_is_quick_and_loads_nothing_heavy():
     seconds, heavy = done.stdout.splitlines()
     assert heavy == "[]"
     assert float(seconds) < IMPORT_SECONDS
+
+
+def test_importing_baselines_loads_no_scikit_learn_and_mixtures_of_other_kinds_need_none():
+    code = (
+        "import sys\n"
+        "import boring, baselines\n"
+        "from boring.registry import get_optimizer\n"
+        "names = ('gmr', 'kde', 'spn', 'elm', 'rvfl-bayesian', 'rvfl-ensemble')\n"
+        "for name in names: get_optimizer(name)\n"
+        "boring.minimize(lambda x: float(x @ x), [(-1, 1)], 7, method='kde', progress=False)\n"
+        "print('sklearn' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False"]
