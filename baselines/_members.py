@@ -9,7 +9,8 @@ approximation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,6 +26,7 @@ __all__ = [
     "LogMixtureImprovement",
     "MemberPosterior",
     "MixturePosterior",
+    "ProjectedPosterior",
 ]
 
 
@@ -125,6 +127,56 @@ class MixturePosterior(ABC):
         residual = y[:, None] - means
         logs = log_weights - 0.5 * (residual**2 / variances + np.log(2.0 * np.pi * variances))
         return np.asarray(logsumexp(logs, axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPosterior:
+    """A posterior over z = x W, as one over x.
+
+    Parameters
+    ----------
+    inner : Posterior
+        Over z; its members or components are passed on if it has any.
+    W : ndarray, shape (D, d)
+    """
+
+    inner: Any
+    W: FloatArray
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance, each (n,), at X (n, D)."""
+        mean, variance = self.inner.predict(X @ self.W)
+        return mean, variance
+
+    def predict_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return mean, variance and their gradients (n, D) in x."""
+        mean, variance, mean_slope, variance_slope = self.inner.predict_with_gradient(X @ self.W)
+        return mean, variance, mean_slope @ self.W.T, variance_slope @ self.W.T
+
+    def members(self, X: FloatArray) -> FloatArray:
+        """Return the members' outputs (n, N)."""
+        outputs: FloatArray = self.inner.members(X @ self.W)
+        return outputs
+
+    def members_with_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the members' outputs (n, N) and gradients (n, N, D)."""
+        outputs, slopes = self.inner.members_with_gradient(X @ self.W)
+        return outputs, slopes @ self.W.T
+
+    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return log weights, means and variances of the components, each (n, K)."""
+        log_weights, means, variances = self.inner.components(X @ self.W)
+        return log_weights, means, variances
+
+    def components_with_gradient(
+        self, X: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the components, and gradients (n, K, D) of log weights and means."""
+        *parts, weight_slopes, mean_slopes = self.inner.components_with_gradient(X @ self.W)
+        log_weights, means, variances = parts
+        return log_weights, means, variances, weight_slopes @ self.W.T, mean_slopes @ self.W.T
 
 
 class EmpiricalExpectedImprovement:

@@ -28,9 +28,11 @@ from baselines._members import (
     EmpiricalExpectedImprovement,
     LogMixtureImprovement,
     MemberPosterior,
+    ProjectedPosterior,
 )
 from baselines._options import check_choice, check_fits, check_optional_int
 from baselines.goal_seeking.joint_network import seek_goal
+from baselines.goal_seeking.one_stage import seek_goal_by_process
 from boring.acquisition import (
     Acquisition,
     LogExpectedImprovement,
@@ -54,19 +56,19 @@ __all__ = [
     "Fit",
     "Infill",
     "LoopOptions",
-    "ProjectedPosterior",
     "SurrogateOptimizer",
     "Warp",
 ]
 
 Acquire = Literal["log-ei", "ucb", "empirical-ei", "mixture-ei"]
-Infill = Literal["acquisition", "conditional-map"]
+Infill = Literal["acquisition", "conditional-map", "one-stage"]
+INFILLS = ("acquisition", "conditional-map", "one-stage")
 Warp = Literal["standardize", "half-rank", "log"]
 
 WARPS = {"standardize": standardize, "half-rank": half_rank_warp, "log": log_warp}
 #: W is learned anew when the data have grown by this factor, as in the library's own loop.
 RELEARN_GROWTH = 1.15
-#: Starts of a conditional MAP search beside the acquisition's maximiser (chosen here).
+#: Random starts of a search for a goal, beside the acquisition's maximiser (chosen here).
 N_GOAL_STARTS = 2
 #: Fewest observations from which a subspace is learned; before, the surrogate sees x itself
 #: (chosen here).
@@ -87,10 +89,11 @@ class LoopOptions:
         "mixture-ei", the exact log-EI of a predictive mixture, for mixtures.
     beta : float, default 2
         Factor on the standard deviation in "ucb" (the library's).
-    infill : {"acquisition", "conditional-map"}, default "acquisition"
-        Evaluate where the acquisition is largest, or where a network that is trained on the data
-        reaches the incumbent plus the largest expected improvement
-        (:mod:`baselines.goal_seeking.joint_network`; needs "log-ei" or "mixture-ei").
+    infill : {"acquisition", "conditional-map", "one-stage"}, default "acquisition"
+        Evaluate where the acquisition is largest, or where the incumbent plus the largest
+        expected improvement is reached most credibly: by a network
+        (:mod:`baselines.goal_seeking.joint_network`) or a Gaussian process
+        (:mod:`baselines.goal_seeking.one_stage`). Both need "log-ei" or "mixture-ei".
     subspace : "none", "learned" or array_like of shape (D, d), default "none"
         What the surrogate sees: x, x W with W learned, or x W with this W.
     effective_dim : int, optional
@@ -114,8 +117,8 @@ class LoopOptions:
             raise InvalidInputError(
                 f"beta must be at least 0; received {self.beta!r}. Pass a larger one."
             )
-        check_choice(self.infill, "infill", ("acquisition", "conditional-map"))
-        if self.infill == "conditional-map":
+        check_choice(self.infill, "infill", INFILLS)
+        if self.infill != "acquisition":
             check_choice(self.acquisition, "acquisition", ("log-ei", "mixture-ei"))
         check_optional_int(self.effective_dim, "effective_dim")
         if isinstance(self.subspace, str):
@@ -139,56 +142,6 @@ class Fit:
     posterior: Posterior
     memory: dict[str, Any] = field(default_factory=dict)
     info: dict[str, InfoValue] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class ProjectedPosterior:
-    """A posterior over z = x W, as one over x.
-
-    Parameters
-    ----------
-    inner : Posterior
-        Over z; its members or components are passed on if it has any.
-    W : ndarray, shape (D, d)
-    """
-
-    inner: Any
-    W: FloatArray
-
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance, each (n,), at X (n, D)."""
-        mean, variance = self.inner.predict(X @ self.W)
-        return mean, variance
-
-    def predict_with_gradient(
-        self, X: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean, variance and their gradients (n, D) in x."""
-        mean, variance, mean_slope, variance_slope = self.inner.predict_with_gradient(X @ self.W)
-        return mean, variance, mean_slope @ self.W.T, variance_slope @ self.W.T
-
-    def members(self, X: FloatArray) -> FloatArray:
-        """Return the members' outputs (n, N)."""
-        outputs: FloatArray = self.inner.members(X @ self.W)
-        return outputs
-
-    def members_with_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the members' outputs (n, N) and gradients (n, N, D)."""
-        outputs, slopes = self.inner.members_with_gradient(X @ self.W)
-        return outputs, slopes @ self.W.T
-
-    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return log weights, means and variances of the components, each (n, K)."""
-        log_weights, means, variances = self.inner.components(X @ self.W)
-        return log_weights, means, variances
-
-    def components_with_gradient(
-        self, X: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the components, and gradients (n, K, D) of log weights and means."""
-        *parts, weight_slopes, mean_slopes = self.inner.components_with_gradient(X @ self.W)
-        log_weights, means, variances = parts
-        return log_weights, means, variances, weight_slopes @ self.W.T, mean_slopes @ self.W.T
 
 
 class SurrogateOptimizer(Optimizer):
@@ -264,7 +217,7 @@ class SurrogateOptimizer(Optimizer):
             self._acquisition(posterior, incumbent), X[int(np.argmax(y))], W, context
         )
         x = found.x
-        if self.options.infill == "conditional-map":
+        if self.options.infill != "acquisition":
             x = self._sought(X, y, incumbent, W, found, context)
         info: dict[str, InfoValue] = {
             **fit.info,
@@ -272,7 +225,7 @@ class SurrogateOptimizer(Optimizer):
             "start": found.family,
             "replaced": found.replaced,
         }
-        if self.options.infill == "conditional-map":
+        if self.options.infill != "acquisition":
             info["moved"] = float(np.linalg.norm(x - found.x))
         if W is not None:
             info["effective_dim"] = W.shape[1]
@@ -287,10 +240,14 @@ class SurrogateOptimizer(Optimizer):
         found: MaximizerResult,
         context: ProposalContext,
     ) -> FloatArray:
-        """Return where a network reaches the incumbent plus the largest EI, unless it is known."""
+        """Return where the incumbent plus the largest EI is reached, unless that is known."""
         random = context.rng.uniform(-1.0, 1.0, (N_GOAL_STARTS, X.shape[1]))
         goal = incumbent + float(np.exp(found.value))
-        sought = seek_goal(X, y, goal, np.vstack([found.x, random]), context.rng, W)
+        starts = np.vstack([found.x, random])
+        if self.options.infill == "one-stage":
+            sought = seek_goal_by_process(X, y, goal, starts, W)
+        else:
+            sought = seek_goal(X, y, goal, starts, context.rng, W)
         known = duplicates(sought.x, np.vstack([context.data.X, context.pending]))
         return found.x if known else sought.x
 

@@ -30,7 +30,8 @@ class ConditionalMapOptions(LoopOptions):
 
     Parameters
     ----------
-    infill : {"conditional-map", "acquisition"}, default "conditional-map"
+    infill : {"conditional-map", "one-stage", "acquisition"}, default "conditional-map"
+        "one-stage" is Jones's likelihood of the process itself.
     restart_every : int, default 10
         See :class:`baselines.gaussian_process.plain_gp.PlainGPOptions`.
     """

@@ -8,8 +8,8 @@ from baselines._members import (
     EnsemblePosterior,
     LogMixtureImprovement,
     MixturePosterior,
+    ProjectedPosterior,
 )
-from baselines._surrogate_loop import ProjectedPosterior
 from baselines.mixtures.kde import KdeOptimizer
 from baselines.random_features.bayesian_rvfl import BayesianRvflOptimizer
 from baselines.random_features.ensemble_rvfl import EnsembleRvflOptimizer

@@ -51,19 +51,20 @@ def test_goal_is_nearly_reached_in_the_box_at_a_lower_loss():
 
 
 def test_point_moves_from_the_acquisitions_and_is_said_to():
-    options = {"direction": "minimize", "seed": 0}
+    options = {"direction": "minimize", "seed": 0, "n_initial": 5}
     optimizer = ConditionalMapOptimizer([(-1, 1)] * 2, **options)
-    optimizer.run(lambda x: float(((x - 0.3) ** 2).sum()), 9, progress=False)
+    optimizer.run(lambda x: float(((x - 0.3) ** 2).sum()), 6, progress=False)
     record = optimizer.result().records[-1]
     assert record.info["moved"] > 0
     plain = ConditionalMapOptimizer([(-1, 1)] * 2, infill="acquisition", **options)
-    plain.run(lambda x: float(((x - 0.3) ** 2).sum()), 9, progress=False)
+    plain.run(lambda x: float(((x - 0.3) ** 2).sum()), 6, progress=False)
     assert "moved" not in plain.result().records[-1].info
 
 
 def test_infill_serves_other_surrogates():
-    optimizer = KdeOptimizer([(-1, 1)] * 2, direction="minimize", seed=0, infill="conditional-map")
-    optimizer.run(lambda x: float(x @ x), 8, progress=False)
+    options = {"direction": "minimize", "seed": 0, "n_initial": 5}
+    optimizer = KdeOptimizer([(-1, 1)] * 2, infill="conditional-map", **options)
+    optimizer.run(lambda x: float(x @ x), 6, progress=False)
     assert "moved" in optimizer.result().records[-1].info
 
 
