@@ -198,7 +198,8 @@ class SurrogateOptimizer(Optimizer):
         W, memory = self._basis(X, y, context)
         Z = X if W is None else X @ W
         # A change of d makes the hyperparameters meaningless.
-        last = context.memory.get("fit", {}) if _same_dim(W, context.memory) else {}
+        same = context.memory.get("seen_dim") == Z.shape[1]
+        last = context.memory["fit"] if same else {}
         fit = self._fit(Z, y, last, self._generator(len(X)))
         posterior = _over_x(fit.posterior, W)
         incumbent = float(y.max())
@@ -229,7 +230,7 @@ class SurrogateOptimizer(Optimizer):
             info["moved"] = float(np.linalg.norm(x - found.x))
         if W is not None:
             info["effective_dim"] = W.shape[1]
-        return Proposal(x, {**memory, "fit": fit.memory}, info)
+        return Proposal(x, {**memory, "fit": fit.memory, "seen_dim": Z.shape[1]}, info)
 
     def _sought(
         self,
@@ -309,13 +310,6 @@ class SurrogateOptimizer(Optimizer):
 
 def _remembered_basis(memory: Mapping[str, Any]) -> FloatArray | None:
     return np.array(memory["basis"], dtype=np.float64) if "basis" in memory else None
-
-
-def _same_dim(W: FloatArray | None, memory: Mapping[str, Any]) -> bool:
-    if W is None:
-        return "basis" not in memory
-    old = _remembered_basis(memory)
-    return old is None or old.shape == W.shape
 
 
 def _over_x(posterior: Posterior, W: FloatArray | None) -> Posterior:

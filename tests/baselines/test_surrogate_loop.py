@@ -10,6 +10,7 @@ from baselines._members import (
     MixturePosterior,
     ProjectedPosterior,
 )
+from baselines.goal_seeking.conditional_map import ConditionalMapOptimizer
 from baselines.mixtures.kde import KdeOptimizer
 from baselines.random_features.bayesian_rvfl import BayesianRvflOptimizer
 from baselines.random_features.ensemble_rvfl import EnsembleRvflOptimizer
@@ -174,6 +175,26 @@ def test_a_learned_subspace_is_found_remembered_and_resumed():
         x = rebuilt.ask()[0]
         rebuilt.tell(x, ridge(x))
     assert rebuilt.state() == whole.state()
+
+
+def test_a_subspace_begins_when_there_are_enough_data_and_drops_hyperparameters_of_before():
+    optimizer = ConditionalMapOptimizer(
+        [(-1, 1)] * 3,
+        direction="minimize",
+        seed=0,
+        n_initial=3,
+        subspace="learned",
+        effective_dim=1,
+        infill="acquisition",
+    )
+    sizes = []
+    for _ in range(7):
+        x = optimizer.ask()[0]
+        if optimizer.memory:
+            sizes.append((optimizer.n_told, len(optimizer.memory["fit"]["theta"])))
+        optimizer.tell(x, float((x[0] - x[1]) ** 2))
+    # One lengthscale for each input that the surrogate sees, a variance and the noise.
+    assert sizes == [(3, 5), (4, 5), (5, 3), (6, 3)]
 
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "ucb", "empirical-ei"])
