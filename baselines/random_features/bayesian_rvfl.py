@@ -56,10 +56,12 @@ class RvflOptions(LoopOptions):
 
     Parameters
     ----------
-    activation : {"tanh", "relu"}, default "tanh"
+    activation : {"tanh", "relu"}, default "relu"
     skip : bool, default True
-        Whether x joins the hidden units. Of the four variants tanh with skip does best on the
-        thesis's synthetic functions (Borda count of tables 4.6 to 4.9).
+        Whether x joins the hidden units. Relu with skip is the thesis's best on nine problems of
+        hyperparameters (figure 4.7) and second to tanh with skip on twelve functions (tables 4.6
+        to 4.9); after 50 evaluations here it is ahead of tanh: median regret .015 against .028
+        on Branin and .22 against .84 on Hartmann6 (5 seeds).
     precision : {"learned", "fixed"}, default "learned"
         Alpha from the evidence, or from :func:`fixed_precision`.
     n_hidden : int, default 300
@@ -67,7 +69,7 @@ class RvflOptions(LoopOptions):
         Beta, for values of standard deviation 1.
     """
 
-    activation: Activation = "tanh"
+    activation: Activation = "relu"
     skip: bool = True
     precision: Literal["learned", "fixed"] = "learned"
     n_hidden: int = 300

@@ -28,7 +28,7 @@ import numpy as np
 from baselines._members import EnsemblePosterior
 from baselines._surrogate_loop import Fit, SurrogateOptimizer
 from baselines.random_features.bayesian_rvfl import RvflOptions, first_precision
-from baselines.random_features.hidden import Activation, HiddenLayer, draw_normalised
+from baselines.random_features.hidden import HiddenLayer, draw_normalised
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
@@ -46,13 +46,10 @@ class EnsembleRvflOptions(RvflOptions):
 
     Parameters
     ----------
-    activation : {"tanh", "relu"}, default "relu"
-        With skip the thesis's best ensemble on synthetic functions (tables 4.6 to 4.9).
     n_members : int, default 30
         Chosen here; the thesis prints none.
     """
 
-    activation: Activation = "relu"
     n_members: int = 30
 
     allowed: ClassVar[tuple[str, ...]] = ("log-ei", "ucb", "empirical-ei")

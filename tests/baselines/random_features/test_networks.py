@@ -140,7 +140,7 @@ def test_the_hidden_layer_is_drawn_anew_for_every_proposal():
 @pytest.mark.statistical
 def test_finds_the_bottom_of_a_bowl_in_most_seeds():
     reached = sum(
-        BayesianRvflOptimizer([(-1, 1)] * 3, direction="minimize", seed=seed, activation="relu")
+        BayesianRvflOptimizer([(-1, 1)] * 3, direction="minimize", seed=seed)
         .run(lambda x: float(np.sum((x - 0.25) ** 2)), 20, progress=False)
         .y_best
         < 1e-2
