@@ -31,7 +31,7 @@ STUDY = ["ConfigSpace>=1.2", "filelock>=3.13", "pandas>=2.1"]
 OPTUNA = ["optuna>=4.0"]
 # BoringSearchCV; boring/integrations/search_cv.py loads it.
 SEARCH_CV = ["scikit-learn>=1.3"]
-# Classifiers, regressors and forests as surrogates; baselines/_scikit.py loads it.
+# Classifiers, forests and mixtures as surrogates; baselines/_scikit.py and mixtures/gmr.py load it.
 NEURAL = ["scikit-learn>=1.3"]
 # Evaluation on more than one machine; boring/study loads nothing of it.
 DASK = ["distributed>=2024.1"]
@@ -47,6 +47,7 @@ DEV = [
     *STUDY,
     *OPTUNA,
     *DASK,
+    *NEURAL,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",

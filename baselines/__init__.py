@@ -44,6 +44,13 @@ _OPTIMIZERS = {
     "kde-ratio": "baselines.density_ratio.kde_ratio:KdeRatioOptimizer",
     "boggn": "baselines.density_ratio.boggn:BoggnOptimizer",
     "goal-seeking": "baselines.gaussian_process.goal_seeking:GoalSeekingOptimizer",
+    "elm": "baselines.random_features.elm:ElmOptimizer",
+    "rvfl-bayesian": "baselines.random_features.bayesian_rvfl:BayesianRvflOptimizer",
+    "rvfl-ensemble": "baselines.random_features.ensemble_rvfl:EnsembleRvflOptimizer",
+    "kde": "baselines.mixtures.kde:KdeOptimizer",
+    "gmr": "baselines.mixtures.gmr:GmrOptimizer",
+    "conditional-map": "baselines.goal_seeking.conditional_map:ConditionalMapOptimizer",
+    "spn": "baselines.mixtures.spn:SpnOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

@@ -26,7 +26,11 @@ FENCES = {
     "GPy": {"boring/models/gpy_backend.py"},
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
-    "sklearn": {"synthetic/tasks/_data.py", "boring/integrations/search_cv.py"},
+    "sklearn": {
+        "baselines/mixtures/gmr.py",
+        "boring/integrations/search_cv.py",
+        "synthetic/tasks/_data.py",
+    },
     "optuna": {"boring/integrations/optuna_sampler.py"},
     "networkx": {"baselines/additive/junction_tree.py"},
     "highspy": {"synthetic/tasks/mip.py"},
@@ -148,3 +152,19 @@ def test_importing_boring_is_quick_and_loads_nothing_heavy():
     seconds, heavy = done.stdout.splitlines()
     assert heavy == "[]"
     assert float(seconds) < IMPORT_SECONDS
+
+
+def test_importing_baselines_loads_no_scikit_learn_and_mixtures_of_other_kinds_need_none():
+    code = (
+        "import sys\n"
+        "import boring, baselines\n"
+        "from boring.registry import get_optimizer\n"
+        "names = ('gmr', 'kde', 'spn', 'elm', 'rvfl-bayesian', 'rvfl-ensemble')\n"
+        "for name in names: get_optimizer(name)\n"
+        "boring.minimize(lambda x: float(x @ x), [(-1, 1)], 7, method='kde', progress=False)\n"
+        "print('sklearn' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False"]

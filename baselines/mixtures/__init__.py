@@ -1,0 +1,1 @@
+"""Optimisers whose surrogate is a mixture of densities of (x, y), conditioned on x."""

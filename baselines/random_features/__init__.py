@@ -1,0 +1,1 @@
+"""Optimisers whose surrogate is a network with a random hidden layer."""
