@@ -5,6 +5,7 @@ All begin with the same configurations: the Sobol points that a `Study` of the s
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,12 +18,14 @@ from boring.parameters.expressions import INACTIVE
 from boring.study import Study
 from boring.validation import suggest
 
+from ..single_run import register_methods
 from ..variants import Variant, as_variant
 from .objective import TuningObjective
 
 __all__ = ["METHODS", "Evaluated", "first_design", "is_active", "tuner_of"]
 
 Configuration = dict[str, Any]
+
 
 @dataclass
 class Evaluated:
@@ -56,6 +59,7 @@ Tuner = Callable[[Evaluated, ParameterSpace, int, int, int, Mapping[str, Any]], 
 
 def first_design(space: ParameterSpace, seed: int, n: int) -> list[Configuration]:
     """Return the first configurations of every tuner."""
+    register_methods()
     study = Study(space, direction="minimize", optimizer="sobol", seed=seed, n_initial=n)
     return [suggestion.parameters for suggestion in study.ask(n)]
 
@@ -133,7 +137,9 @@ def _by_optuna(make: Callable[..., Any], *, asks_for_all: bool = False) -> Tuner
 def _tpe(seed: int, n_initial: int, **options: Any) -> Any:
     import optuna
 
-    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=n_initial, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return optuna.samplers.TPESampler(seed=seed, n_startup_trials=n_initial, **options)
 
 
 def _boring_sampler(seed: int, n_initial: int, **options: Any) -> Any:

@@ -174,4 +174,3 @@ def run_tuning(
         if progress is not None:
             progress(record, number, len(left))
         yield record
-

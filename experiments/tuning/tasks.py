@@ -87,9 +87,7 @@ BOOSTING = (
 def _boosted_classifier(configuration: Configuration, seed: int) -> BaseEstimator:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(
-        early_stopping=False, random_state=seed, **configuration
-    )
+    return HistGradientBoostingClassifier(early_stopping=False, random_state=seed, **configuration)
 
 
 def _boosted_regressor(configuration: Configuration, seed: int) -> BaseEstimator:
@@ -156,7 +154,7 @@ TASKS: Mapping[str, TuningTask] = {
         ),
         TuningTask(
             "boosting-diabetes",
-            "gradient boosting, root mean squared error on diabetes: 10 parameters, 2 of them "
+            "gradient boosting, root mean squared error on diabetes: 11 parameters, 2 of them "
             "categories, one conditional",
             "diabetes",
             240,
