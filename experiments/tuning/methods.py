@@ -6,14 +6,14 @@ All begin with the same configurations: the Sobol points that a `Study` of the s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from boring.exceptions import UnknownNameError
-from boring.parameters import Categorical, Integer, Ordinal, ParameterSpace, Real
+from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.parameters import Categorical, Integer, ParameterSpace, Real
 from boring.parameters.expressions import INACTIVE
 from boring.study import Study
 from boring.validation import suggest
@@ -119,13 +119,11 @@ def _by_optuna(make: Callable[..., Any], *, asks_for_all: bool = False) -> Tuner
             study.enqueue_trial(configuration)
         for _ in range(budget):
             trial = study.ask()
-            configuration: Configuration = {}
+            suggested: Configuration = {}
             for name, distribution in distributions.items():
-                if asks_for_all or is_active(space, name, configuration):
-                    configuration[name] = _suggested(trial, name, distribution)
-            if asks_for_all:
-                configuration = _active_part(space, configuration)
-            value = tried(configuration)
+                if asks_for_all or is_active(space, name, suggested):
+                    suggested[name] = _suggested(trial, name, distribution)
+            value = tried(_active_part(space, suggested) if asks_for_all else suggested)
             if np.isfinite(value):
                 study.tell(trial, value)
             else:
@@ -170,7 +168,7 @@ METHODS: Mapping[str, Tuner] = {
     "boring-search-cv": _search_cv,
     "boring-sampler": _by_optuna(_boring_sampler, asks_for_all=True),
 }
-"""By their names; `Variant` gives options to them, such as ``tpe[multivariate=True,group=True]``."""
+"""By their names; options come in brackets, such as ``tpe[multivariate=True,group=True]``."""
 
 
 def tuner_of(name: str) -> tuple[Tuner, Variant]:
@@ -233,5 +231,7 @@ def _distribution(parameter: Any) -> Any:
         return optuna.IntDistribution(parameter.low, parameter.high, log=parameter.log)
     if isinstance(parameter, Categorical):
         return optuna.CategoricalDistribution(list(parameter.choices))
-    assert isinstance(parameter, Ordinal)
-    return optuna.CategoricalDistribution(list(parameter.values))
+    raise InvalidInputError(
+        f"Optuna is given reals, integers and categories here; received {parameter!r}. Add its "
+        "distribution in experiments/tuning/methods.py."
+    )

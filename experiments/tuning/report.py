@@ -59,7 +59,8 @@ def tuning_report(records: Sequence[RunRecord], reference: str = "boring") -> st
     reference : str
         Method that the others are compared with.
     """
-    parts, totals = [], {}
+    parts: list[str] = []
+    totals: dict[str, list[float]] = {}
     for task, group in group_by_experiment(latest(records)).items():
         table, gaps = _task_table(group, reference)
         parts.append(f"## {task}\n\n{table}")

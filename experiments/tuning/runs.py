@@ -21,7 +21,7 @@ from .methods import Evaluated, tuner_of
 from .objective import LossCache, TuningObjective
 from .tasks import TuningTask, get_task
 
-__all__ = ["DEFAULT_BUDGET", "DEFAULT_DESIGN", "TuningRun", "run_tuning", "run_tuner"]
+__all__ = ["DEFAULT_BUDGET", "DEFAULT_DESIGN", "TuningRun", "run_tuner", "run_tuning"]
 
 DEFAULT_BUDGET = 60
 

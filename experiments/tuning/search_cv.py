@@ -16,7 +16,7 @@ from .tasks import get_task
 __all__ = ["TaskEstimator", "search"]
 
 
-class TaskEstimator(BaseEstimator):
+class TaskEstimator(BaseEstimator):  # type: ignore[misc]
     """The estimator of a task, in the form that scikit-learn's searches take: with parameters.
 
     Parameters

@@ -80,7 +80,7 @@ BOOSTING = (
     Real("l2_regularization", 1e-6, 100.0, log=True),
     Integer("max_bins", 4, 64, log=True),
     Real("max_features", 0.1, 1.0),
-    Categorical("interaction_cst", [None, "pairwise", "no_interactions"]),
+    Categorical("interaction_cst", (None, "pairwise", "no_interactions")),
 )
 
 
@@ -98,12 +98,12 @@ def _boosted_regressor(configuration: Configuration, seed: int) -> BaseEstimator
 
 SVM = (
     Real("C", 1e-3, 1e3, log=True),
-    Categorical("kernel", ["linear", "rbf", "poly", "sigmoid"]),
+    Categorical("kernel", ("linear", "rbf", "poly", "sigmoid")),
     Real("gamma", 1e-4, 1e2, log=True, when="kernel != 'linear'"),
     Integer("degree", 2, 5, when="kernel == 'poly'"),
     Real("coef0", -1.0, 1.0, when="kernel in ('poly', 'sigmoid')"),
-    Categorical("scaling", ["none", "standard", "rows"]),
-    Categorical("class_weight", [None, "balanced"]),
+    Categorical("scaling", ("none", "standard", "rows")),
+    Categorical("class_weight", (None, "balanced")),
 )
 
 
@@ -120,14 +120,14 @@ def _support_vectors(configuration: Configuration, seed: int) -> BaseEstimator:
 NETWORK = (
     Integer("layers", 1, 3),
     Integer("width", 4, 64, log=True),
-    Categorical("activation", ["relu", "tanh", "logistic"]),
-    Categorical("solver", ["adam", "sgd", "lbfgs"]),
+    Categorical("activation", ("relu", "tanh", "logistic")),
+    Categorical("solver", ("adam", "sgd", "lbfgs")),
     Real("alpha", 1e-6, 10.0, log=True),
     Integer("max_iter", 5, 20),
     Real("learning_rate_init", 1e-4, 0.3, log=True, when="solver != 'lbfgs'"),
     Integer("batch_size", 16, 128, log=True, when="solver != 'lbfgs'"),
     Real("momentum", 0.0, 0.99, when="solver == 'sgd'"),
-    Categorical("nesterovs_momentum", [True, False], when="solver == 'sgd'"),
+    Categorical("nesterovs_momentum", (True, False), when="solver == 'sgd'"),
     Real("beta_1", 0.5, 0.99, when="solver == 'adam'"),
 )
 
@@ -149,7 +149,7 @@ TASKS: Mapping[str, TuningTask] = {
             "breast_cancer",
             180,
             "neg_log_loss",
-            (*BOOSTING, Categorical("class_weight", [None, "balanced"])),
+            (*BOOSTING, Categorical("class_weight", (None, "balanced"))),
             _boosted_classifier,
         ),
         TuningTask(
@@ -161,7 +161,7 @@ TASKS: Mapping[str, TuningTask] = {
             "neg_root_mean_squared_error",
             (
                 *BOOSTING,
-                Categorical("loss", ["squared_error", "absolute_error", "quantile"]),
+                Categorical("loss", ("squared_error", "absolute_error", "quantile")),
                 Real("quantile", 0.2, 0.8, when="loss == 'quantile'"),
             ),
             _boosted_regressor,
