@@ -15,7 +15,7 @@ from ..records import RunRecord, read_records
 __all__ = ["add_tuning", "run_tuning_command"]
 
 TASK_NAMES = ("boosting-cancer", "boosting-diabetes", "svm-digits", "network-digits")
-METHOD_NAMES = ("boring", "random", "tpe", "tpe[group=True,multivariate=True]")
+METHOD_NAMES = ("boring", "random", "tpe")
 
 DESCRIPTION = """\
 Tune estimators of scikit-learn with this library, Optuna's TPE and random search.

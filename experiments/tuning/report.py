@@ -18,11 +18,11 @@ TIED_LOSS = 0.01
 cross-validation on other folds changes is more)."""
 
 NOTES = """\
-Loss: best of the run, mean over the folds that the seed fixes; median (quartiles) over seeds. Gap:
-share of the way from the best point of the first design to the best loss of any run of the seed
-that was still to go, mean over seeds; 0 is the best known. Wins, ties and losses are the
-reference's on the same seeds, a tie within {tied:.0%}; p is of Wilcoxon's signed-rank test on
-log losses, Holm-corrected within the task. Failed runs count with the best that they had."""
+On the seeds that the reference has. Loss: best of the run, mean over the folds that the seed fixes;
+median (quartiles). Gap: share of the way from the best point of the first design to the best loss
+of any run of the seed that was still to go, mean over seeds; 0 is the best known. Wins, ties and
+losses are the reference's, a tie within {tied:.0%}; p is of Wilcoxon's signed-rank test on log
+losses, Holm-corrected within the task. Failed runs count with the best that they had."""
 
 
 def _final(record: RunRecord) -> float:
@@ -79,9 +79,10 @@ def tuning_report(records: Sequence[RunRecord], reference: str = "boring") -> st
 
 
 def _task_table(records: Sequence[RunRecord], reference: str) -> tuple[str, dict[str, float]]:
-    methods = group_by_method(records)
-    finals = {name: {r.seed: _final(r) for r in group} for name, group in methods.items()}
     gaps = gaps_of(records)
+    shared = {record.seed for record in records if record.method == reference}
+    methods = group_by_method([r for r in records if r.seed in shared or not shared])
+    finals = {name: {r.seed: _final(r) for r in group} for name, group in methods.items()}
     others = [name for name in methods if name != reference]
     tests = {name: _compare(finals.get(reference, {}), finals[name]) for name in others}
     corrected = dict(

@@ -118,8 +118,6 @@ def evaluated(name, budget=12, n_initial=10):
 def test_tuners_begin_alike_and_stay_in_the_space(name):
     if "tpe" in name or "sampler" in name:
         pytest.importorskip("optuna")
-    if "sampler" in name:
-        pytest.importorskip("boring.integrations")
     tried = evaluated(name)
     points = SVM.space.encode(tried.configurations)
     design = SVM.space.encode(first_design(SVM.space, 3, 10))
@@ -129,7 +127,6 @@ def test_tuners_begin_alike_and_stay_in_the_space(name):
 
 
 def test_scikit_learns_search_tries_what_a_study_tries():
-    pytest.importorskip("boring.integrations")
     records = [
         run_tuner(TuningRun("svm-digits", name, 0, 14, 10))
         for name in ("boring", "boring-search-cv")
@@ -215,11 +212,13 @@ def test_the_report_counts_and_tests_on_the_same_seeds():
         group.append(record("boring", seed, [5.0, 3.0, 1.0 + 0.001 * seed]))
         group.append(record("random", seed, [5.0, 3.0, 2.0]))
         group.append(record("tpe", seed, [5.0, 3.0, 1.0 if seed % 2 else 1.02]))
+    group.append(record("random", 99, [5.0, 3.0, 9.0]))  # a seed that the reference has not
     rows = {
         line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]]
         for line in tuning_report(group).split("## All")[0].splitlines()
         if line.startswith("| ")
     }
+    assert rows["random"][:2] == ["8", "2 (2, 2)"]
     assert rows["random"][3:6] == ["8/0/0", "0.0156", "better"]
     assert rows["tpe"][3] == "4/4/0"
     assert rows["boring"][3] == ""
