@@ -15,6 +15,7 @@ from .arguments import add_runs, method_names, positive, seeds_of
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .peers import PEERS
 from .thesis.command import add_thesis, run_thesis_command
+from .tuning.command import add_tuning, run_tuning_command
 
 __all__ = ["main"]
 
@@ -36,9 +37,10 @@ examples:
   python -m experiments arena --experiments thesis --seeds 5 --jobs 2 --time-limit 60
   python -m experiments arena --report-only
   python -m experiments thesis --quick
+  python -m experiments tuning --tasks svm-digits --seeds 3
 """
 
-COMMANDS = ("run", "report", "arena", "thesis", "list", "demo", "bench")
+COMMANDS = ("run", "report", "arena", "thesis", "tuning", "list", "demo", "bench")
 
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
@@ -93,6 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_arena(commands)
     add_thesis(commands)
+    add_tuning(commands)
     commands.add_parser("list", help="list the experiments and the methods")
     demo = commands.add_parser(
         "demo",
@@ -219,6 +222,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             run_arena_command(arguments)
         elif arguments.command == "thesis":
             run_thesis_command(arguments)
+        elif arguments.command == "tuning":
+            run_tuning_command(arguments)
         elif arguments.command == "list":
             _list()
         elif arguments.command == "demo":

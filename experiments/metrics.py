@@ -169,7 +169,7 @@ class PairedComparison:
     Parameters
     ----------
     wins, ties, losses : int
-        Seeds on which the first method's figure is smaller, equal within 10 %, larger.
+        Seeds on which the first method's figure is smaller, equal within the tie ratio, larger.
     p_value : float or None
         Two-sided Wilcoxon signed-rank test on the logarithms of the figures; None where fewer
         than two pairs differ, so that there is nothing to test.
@@ -186,13 +186,17 @@ class PairedComparison:
         return self.wins + self.ties + self.losses
 
 
-def compare_paired(first: Sequence[float], second: Sequence[float]) -> PairedComparison:
+def compare_paired(
+    first: Sequence[float], second: Sequence[float], tie_ratio: float = TIE_RATIO
+) -> PairedComparison:
     """Compare two methods on the same seeds; smaller is better.
 
     Parameters
     ----------
     first, second : sequence of float, same length
         Final simple regrets (or other non-negative costs), one per seed. Infinite is allowed.
+    tie_ratio : float, default 0.1
+        Figures tie that differ by less than this share of the larger one.
 
     Returns
     -------
@@ -219,7 +223,7 @@ def compare_paired(first: Sequence[float], second: Sequence[float]) -> PairedCom
         raise InvalidInputError("a paired comparison cannot order NaN.")
     ceiling = 1e300
     a, b = np.clip(a, TIE_FLOOR, ceiling), np.clip(b, TIE_FLOOR, ceiling)
-    tied = np.abs(a - b) <= TIE_RATIO * np.maximum(a, b)
+    tied = np.abs(a - b) <= tie_ratio * np.maximum(a, b)
     difference = np.log(a) - np.log(b)
     p_value: float | None = None
     if np.count_nonzero(difference) >= 2:
