@@ -174,18 +174,21 @@ def test_a_file_cut_anywhere_opens_with_every_value_before_the_cut(tmp_path):
     assert sum(tells) == len(rows) == 4
     for size in range(len(content) + 1):
         cut.write_bytes(content[:size])
+        # A line is whole with its last brace.
+        n_lines = sum(end <= size for end in ends)
+        if not n_lines:
+            with pytest.raises(JournalError, match="must begin with a whole line"):
+                Study.open(cut, read_only=True)
+            continue
+        wanted = repr(rows[: sum(tells[:n_lines])])
+        assert repr(Study.open(cut, read_only=True).rows()) == wanted
+        assert cut.read_bytes() == content[:size]
+        if size % 13 and min(abs(size - end) for end in ends) > 1:
+            continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            if size < ends[0]:
-                with pytest.raises(JournalError, match="must begin with a whole line"):
-                    Study.open(cut)
-                assert cut.read_bytes() == content[:size]
-                continue
             with Study.open(cut) as study:
-                # A line is whole with its last brace.
-                n_lines = sum(end <= size for end in ends)
-                assert len(study.rows()) == sum(tells[:n_lines])
-                assert repr(study.rows()) == repr(rows[: len(study.rows())])
+                assert repr(study.rows()) == wanted
         is_torn = size not in ends and size - 1 not in ends
         assert [w.category for w in caught] == [JournalWarning] * is_torn
         assert cut.read_bytes() == content[: ends[n_lines - 1] + 1]
