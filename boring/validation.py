@@ -199,7 +199,7 @@ def as_constraints(
         )
     if values.shape != (n, n_constraints):
         raise InvalidInputError(
-            f"{name} must hold {n_constraints} values for each point, shape "
+            f"{name} must hold {n_constraints} values for each of the {n} points, shape "
             f"({n}, {n_constraints}); received shape {np.shape(constraints)}. Give as many as "
             "n_constraints says, NaN where one is not known."
         )
