@@ -101,10 +101,11 @@ def _number(value: Any) -> float:
     if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iufb":
         return float(value.reshape(()))
     if isinstance(value, (numbers.Real, np.bool_)):
+        number: Any = value
         try:
-            return float(value)
+            return float(number)
         except OverflowError:
-            return math.inf if value > 0 else -math.inf
+            return math.inf if number > 0 else -math.inf
     raise TypeError(f"it must return a number, not {type(value).__name__} {str(value)[:60]!r}")
 
 
