@@ -31,6 +31,9 @@ SAME_COLUMN = 1e-9
 NUDGE = 1e-3
 """How far columns are moved to see whether they are free."""
 
+SAME = 1e-12
+"""Coordinates that differ by no more are the same."""
+
 ROUNDING = 1e-9
 """How far outside the cube a lattice may return a point."""
 
@@ -183,6 +186,15 @@ class Domain:
     def is_plain(self) -> bool:
         """Whether this is the cube and no more."""
         return self.is_continuous and not self.is_constrained
+
+    @property
+    def resolution(self) -> FloatArray:
+        """How far coordinates may differ that are the same, shape (D,), scaled units.
+
+        There and back between raw and scaled units costs a few digits; a subclass whose points
+        stand for rounded values says more.
+        """
+        return np.full(self._dim, SAME)
 
     @property
     def discrete(self) -> BoolArray:

@@ -171,7 +171,7 @@ def fresh_point(
     noise_variance = known.noise_variance(context.noise_std)
     informative = len(y) >= 2 and y.max() > y.min()
     if start.size < n_initial or not informative:
-        return proposal(start, design_point(n + len(context.pending)), {"phase": "fresh design"})
+        return proposal(start, design_point(context.position), {"phase": "fresh design"})
     may_polish = wants_local(start, n_initial) and known.has_incumbent
     if may_polish and not is_awaited(start.local, context.pending):
         step = local_step(

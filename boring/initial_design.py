@@ -6,7 +6,6 @@ All return points of the cube [-1, 1]^D in scaled units and draw from the genera
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import qmc
 
 from .embedding import RandomEmbedding
 from .exceptions import InvalidInputError
@@ -53,6 +52,8 @@ def latin_hypercube(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
     -----
     McKay, Beckman and Conover 1979.
     """
+    from scipy.stats import qmc  # slow to load
+
     n, dim = _sizes(n, dim)
     unit = qmc.LatinHypercube(dim, rng=rng).random(n)
     return np.asarray(2.0 * unit - 1.0, dtype=np.float64)
@@ -89,6 +90,8 @@ def sobol_design(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
             f"A Sobol sequence has at most {MAX_SOBOL_DIM} dimensions; received {dim}. "
             "Use uniform_design or latin_hypercube."
         )
+    from scipy.stats import qmc  # slow to load
+
     engine = qmc.Sobol(dim, scramble=True, rng=rng)
     unit = engine.random_base2((max(n, 1) - 1).bit_length())[:n]
     return np.asarray(2.0 * unit - 1.0, dtype=np.float64)

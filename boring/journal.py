@@ -134,6 +134,12 @@ def read_journal(path: str | os.PathLike[str]) -> JournalContents:
     unfinished = bool(torn) and _parse(torn) is not None
     if unfinished:
         whole, torn = lines, b""
+    if not whole and _is_torn_header(content):
+        raise JournalError(
+            f"A journal must begin with a whole line; {target} "
+            f"{'holds only the beginning of one' if content else 'is empty'}. The run that made "
+            "it ended before it asked for anything: start again with the same path."
+        )
     if not whole:
         raise _foreign(target, content[:60])
     header = _read_header(target, whole[0])

@@ -63,8 +63,7 @@ class Optimizer(RecordedRun, ABC):
         algorithm proposes, points that are asked lie on the lattice, are allowed, and were neither
         told nor asked before. None is the whole box. It is not part of states and journals.
     repeats : bool, default False
-        Whether points of a domain may be asked again, to average noise. On the plain box, where
-        algorithms avoid old points by themselves, it changes nothing.
+        Whether points may be asked again, to average noise.
     n_constraints : int, default 0
         Number m of black-box constraints whose values come with each evaluation.
     noise_std : float, optional
@@ -387,8 +386,7 @@ class Optimizer(RecordedRun, ABC):
             info = canonical(proposal.info, "info")
             phase = str(info.pop("phase", "proposal"))
             scaled, memory = proposal.x, canonical(proposal.memory, "memory")
-            if not self._domain.is_plain:
-                scaled = self._placing.proposal(scaled, self._known(), self._placing_rng())
+            scaled = self._placing.proposal(scaled, self._known(), self._placing_rng())
         return Ask(
             number=len(history.asks),
             x=frozen_point(self._space.unscale(scaled)),
@@ -409,8 +407,6 @@ class Optimizer(RecordedRun, ABC):
         return self._placed_in_design(self._design.sobol_point(index), index)
 
     def _placed_in_design(self, x: FloatArray, index: int) -> FloatArray:
-        if self._domain.is_plain:
-            return x
         first = max(index, self._n_initial)
         return self._placing.design_point(x, first, self._known(), self._placing_rng())
 
@@ -435,6 +431,7 @@ class Optimizer(RecordedRun, ABC):
             domain=self._domain,
             feasibility=self._feasibility(pending),
             noise_std=self._noise_std,
+            n_withdrawn=history.n_withdrawn,
         )
         with single_blas_thread():
             proposal = self._propose(context)

@@ -22,9 +22,6 @@ from .typing import BoolArray, FloatArray
 
 __all__ = ["Placing", "is_new"]
 
-# Points that differ by no more in any coordinate are the same (scaled units): there and back
-# between raw and scaled units costs a few digits.
-SAME = 1e-12
 # Moves of the continuous columns, and how many of each [chosen here].
 MOVE_SCALES = (0.01, 0.03, 0.1, 0.3)
 N_MOVES = 16
@@ -43,11 +40,14 @@ SOBOL_BLOCK = 128
 N_REPAIRS = 8
 
 
-def is_new(points: FloatArray, taken: FloatArray) -> BoolArray:
-    """Tell which points (n, D) differ from every taken one (m, D); both snapped."""
+def is_new(points: FloatArray, taken: FloatArray, resolution: FloatArray) -> BoolArray:
+    """Tell which points (n, D) differ from every taken one (m, D); both snapped.
+
+    Points are the same if no coordinate differs by more than its resolution (D,).
+    """
     if not len(taken) or not len(points):
         return np.ones(len(points), dtype=bool)
-    return np.array([bool(np.all(np.abs(taken - x).max(axis=1) > SAME)) for x in points])
+    return np.array([bool(np.all(np.any(np.abs(taken - x) > resolution, axis=1))) for x in points])
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class Placing:
     def _is_free(self, U: FloatArray, taken: FloatArray) -> BoolArray:
         if self.repeats:
             return np.ones(len(U), dtype=bool)
-        return is_new(self._returned(U), taken)
+        return is_new(self._returned(U), taken, self.domain.resolution)
 
     def _returned(self, U: FloatArray) -> FloatArray:
         """Return snapped points as they come back from raw units."""

@@ -51,6 +51,8 @@ class ProposalContext:
         there is nothing to weigh, and for optimisers that do not weigh.
     noise_std : float or None
         Known standard deviation of the noise, units of the objective.
+    n_withdrawn : int
+        Asks that were taken back.
     """
 
     data: Observations
@@ -62,6 +64,12 @@ class ProposalContext:
     asks: Sequence[Ask] = ()
     feasibility: Feasibility | None = None
     noise_std: float | None = None
+    n_withdrawn: int = 0
+
+    @property
+    def position(self) -> int:
+        """Number of points told, out, or taken back: no two asks of a run share it."""
+        return len(self.data) + len(self.pending) + self.n_withdrawn
 
 
 @dataclass(frozen=True, eq=False)

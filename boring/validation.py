@@ -192,6 +192,11 @@ def as_constraints(
     values = as_real_array(constraints, name)
     if values.ndim < 2 and (n == 1 or n_constraints == 1) and values.size == n * n_constraints:
         values = values.reshape(n, n_constraints)
+    if values.shape != (n, n_constraints) and not n_constraints:
+        raise InvalidInputError(
+            f"{name} must be left out where there are none (n_constraints = 0); received shape "
+            f"{np.shape(constraints)}. Leave them out, or make a run with n_constraints=..."
+        )
     if values.shape != (n, n_constraints):
         raise InvalidInputError(
             f"{name} must hold {n_constraints} values for each of the {n} points, shape "

@@ -22,7 +22,7 @@ class SobolSearchOptimizer(Optimizer):
     Notes
     -----
     Sobol 1967; see :func:`boring.initial_design.sobol_design`. A told point that was not asked for
-    takes a place in the sequence.
+    takes a place in the sequence, and so does one that was withdrawn.
 
     Examples
     --------
@@ -35,6 +35,5 @@ class SobolSearchOptimizer(Optimizer):
     is_model_based: ClassVar[bool] = False
 
     def _propose(self, context: ProposalContext) -> Proposal:
-        # Each ask makes told plus pending larger by one, so that no index comes twice.
-        index = len(context.data) + len(context.pending)
+        index = context.position
         return Proposal(self._sobol_point(index), memory={}, info={"index": index})

@@ -27,7 +27,6 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import SQUARED_EXPONENTIAL
@@ -287,6 +286,8 @@ def _gaussian(away: FloatArray, covariance: FloatArray) -> FloatArray:
 
 
 def _unit_points(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    from scipy.stats import qmc  # slow to load
+
     engine = qmc.Sobol(dim, scramble=True, rng=rng)
     unit = engine.random_base2((n - 1).bit_length())[:n]
     # Scrambled points may touch 0, where a normal score is infinite.

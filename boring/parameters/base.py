@@ -65,6 +65,11 @@ class Parameter(ABC):
         return True
 
     @property
+    def resolution(self) -> float:
+        """Largest difference of scaled units that rounding makes no difference of."""
+        return 0.0
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """One label for each column."""
         return (self.name,) * self.n_columns

@@ -48,7 +48,7 @@ class Categorical(Parameter):
     [None]
     """
 
-    choices: tuple[Any, ...]
+    choices: Sequence[Any]
 
     kind: ClassVar[str] = "categorical"
 

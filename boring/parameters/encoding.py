@@ -177,6 +177,14 @@ class EncodedDomain(Domain):
         super().__init__(encoding.dim, lattice=lattice, constraints=constraints)
         self._is_discrete = encoding.discrete
         self._is_discrete.flags.writeable = False
+        columns = [np.full(p.n_columns, p.resolution) for p in encoding.parameters.values()]
+        self._resolution: FloatArray = np.maximum(super().resolution, np.concatenate(columns))
+        self._resolution.flags.writeable = False
+
+    @property
+    def resolution(self) -> FloatArray:
+        """Reals closer than this may be rounded to one value, shape (D,)."""
+        return self._resolution
 
     @property
     def discrete(self) -> BoolArray:

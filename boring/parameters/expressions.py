@@ -124,7 +124,7 @@ class _Parser:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             if isinstance(error, InvalidInputError):
                 raise
-            self.refuse(f"cannot be parsed ({error})")
+            self.refuse(f"cannot be parsed ({getattr(error, 'msg', error)})")
 
         def margin(columns: Columns) -> FloatArray:
             with np.errstate(all="ignore"):

@@ -106,6 +106,13 @@ class Real(Parameter):
         """Scaled units for one unit, or for one unit of the natural logarithm."""
         return 2.0 / self._length
 
+    @property
+    def resolution(self) -> float:
+        """Largest distance of neighbouring values, scaled units."""
+        if self.step is not None:
+            return 0.0
+        return float(self.rate * 10.0 ** -float(self._places - self.log))
+
     def check(self, value: Any) -> float:
         """Return the value at the parameter's resolution."""
         number = float(as_number(value, self, "the value"))

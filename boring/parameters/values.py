@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
-from boring.validation import suggest
 
 __all__ = ["check_choices", "check_json", "position"]
 
@@ -66,6 +66,7 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
     if isinstance(value, tuple):
         return position(parameter, choices, list(value))
     names = [choice for choice in choices if isinstance(choice, str)]
-    hint = f" {suggest(value, names)}" if isinstance(value, str) and names else ""
+    near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
+    hint = f" Did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
     parameter._refuse(f"the value must be one of {shown}; received {value!r}.{hint}")

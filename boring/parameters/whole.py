@@ -180,7 +180,7 @@ class Ordinal(Parameter):
     [[1.0]]
     """
 
-    choices: tuple[Any, ...]
+    choices: Sequence[Any]
 
     kind: ClassVar[str] = "ordinal"
 

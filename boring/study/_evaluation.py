@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import signal
 import threading
@@ -65,13 +66,21 @@ def evaluate(
         with _alarm(timeout):
             returned = fun(dict(parameters))
     except (Exception, SystemExit) as raised:
-        error = f"{type(raised).__name__}: {raised}"
+        error = f"{type(raised).__name__}: {_in_words(raised)}"
     else:
         try:
             value, constraints = _numbers(returned, n_constraints)
         except (TypeError, ValueError) as wrong:
             defect = str(wrong)
     return Outcome(value, constraints, error, defect, time.perf_counter() - start)
+
+
+def _in_words(error: BaseException) -> str:
+    """Return the text of an error, which is foreign code and may fail itself."""
+    try:
+        return str(error)
+    except Exception:
+        return "(it has no text)"
 
 
 def _numbers(returned: Any, n_constraints: int) -> tuple[float, tuple[float, ...] | None]:
@@ -92,7 +101,11 @@ def _number(value: Any) -> float:
     if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iufb":
         return float(value.reshape(()))
     if isinstance(value, (numbers.Real, np.bool_)):
-        return float(value)
+        number: Any = value
+        try:
+            return float(number)
+        except OverflowError:
+            return math.inf if number > 0 else -math.inf
     raise TypeError(f"it must return a number, not {type(value).__name__} {str(value)[:60]!r}")
 
 

@@ -48,6 +48,11 @@ class StudyLock:
         filelock = require("filelock")
         self.path = path
         self._pid = os.getpid()
+        if not path.parent.is_dir():
+            raise JournalError(
+                f"A study needs a folder that exists; there is no {path.parent}. Make it, or check "
+                "the path."
+            )
         self._lock = filelock.FileLock(f"{path}.lock")
         try:
             self._lock.acquire(timeout=wait)

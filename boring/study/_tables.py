@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -68,23 +69,34 @@ def rows_of_history(
     return rows
 
 
-def dataframe(rows: list[dict[str, Any]], names: Sequence[str], n_constraints: int) -> Any:
-    """Return rows as a pandas DataFrame, with its columns in order even if there is no row."""
+def dataframe(rows: list[dict[str, Any]], space: ParameterSpace, n_constraints: int) -> Any:
+    """Return rows as a pandas DataFrame, with its columns in order even if there is no row.
+
+    Parameters have the types of `ParameterSpace.to_frame`, by which the choice None is no gap.
+    """
     pandas = require("pandas")
-    label = labels(names, n_constraints)
-    frame = pandas.DataFrame(rows, columns=columns(names, n_constraints))
+    label = labels(space.names, n_constraints)
+    frame = pandas.DataFrame(rows, columns=columns(space.names, n_constraints))
+    typed = space.to_frame([{k: row[k] for k in space.names if k in row} for row in rows])
+    for name in space.names:
+        frame[name] = typed[name]
     return frame.astype({label["number"]: "Int64", label["seconds"]: "float64"})
 
 
 def write_csv(
-    path: Path, rows: list[dict[str, Any]], names: Sequence[str], n_constraints: int
+    path: Path, rows: list[dict[str, Any]], space: ParameterSpace, n_constraints: int
 ) -> None:
     """Write rows to a file, in one step: a reader sees the old file or the whole new one."""
     partial = path.with_name(path.name + ".partial")
-    with partial.open("w", newline="", encoding="utf-8") as file:
+    names = space.names
+    texts = {name: _texts(space, name) for name in names}
+    # What cannot be encoded, as of an error that names a path of another encoding, is escaped.
+    with partial.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.DictWriter(file, columns(names, n_constraints), restval="")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(
+            {name: _text(cell, texts.get(name, ())) for name, cell in row.items()} for row in rows
+        )
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
@@ -140,6 +152,7 @@ def entries(
 ) -> list[Entry]:
     """Return checked entries; raise InvalidInputError naming the first row that is wrong."""
     names = set(space.names)
+    label = labels(space.names, n_constraints)
     if value in names:
         raise InvalidInputError(
             f"The column of the value is called {value!r}, as is a parameter. Rename it, and pass "
@@ -152,18 +165,22 @@ def entries(
                 f"Row {position} of the data has no {value!r}. {suggest(value, map(str, row))} "
                 "Pass value='...', the name of the column of values."
             )
-        configuration = {k: cell for k, cell in row.items() if k in names and not _is_gap(cell)}
+        configuration = {
+            k: cell
+            for k, cell in row.items()
+            if k in names and not (_is_gap(cell) and not _may_be_none(space, k, cell))
+        }
         try:
             # What the space refuses is refused before anything is recorded.
             checked = space.check(configuration)
             y = _number(row[value], value)
             constraints = tuple(
-                _number(row.get(f"constraint_{i}", ""), f"constraint_{i}")
-                for i in range(1, n_constraints + 1)
+                _number(row.get(name, ""), name)
+                for name in (label[f"constraint_{i}"] for i in range(1, n_constraints + 1))
             )
         except InvalidInputError as error:
             raise InvalidInputError(f"Row {position} of the data: {error}") from error
-        error_text = row.get("error")
+        error_text = row.get(label["error"])
         reason = str(error_text) if isinstance(error_text, str) and error_text else "failed"
         is_failed = not np.isfinite(y)
         found.append(
@@ -177,14 +194,36 @@ def entries(
     return found
 
 
-def _cell(space: ParameterSpace, name: str, text: str) -> Any:
-    """Return what a cell stands for: a value of the parameter written like it, else a number."""
+_Texts = Sequence[tuple[Any, str]]
+"""The choices of a parameter, each with its text."""
+
+
+def _texts(space: ParameterSpace, name: str) -> _Texts:
+    """Return how choices are written: as Python does, or as JSON if that leaves a doubt."""
     parameter = space.parameters[name]
     known = list(getattr(parameter, "choices", ()))
     if hasattr(parameter, "value"):
         known.append(parameter.value)
-    for value in known:
-        if str(value) == text:
+    texts = [str(value) for value in known]
+    if "" in texts or len(set(texts)) < len(texts):
+        texts = [json.dumps(value) for value in known]
+    return list(zip(known, texts, strict=True))
+
+
+def _text(cell: Any, texts: _Texts) -> Any:
+    """Return a cell as it is written."""
+    return next((text for value, text in texts if _is_same(value, cell)), cell)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Tell whether two values are one choice: 1 and True are two."""
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _cell(space: ParameterSpace, name: str, text: str) -> Any:
+    """Return what a cell stands for: a value of the parameter written like it, else a number."""
+    for value, written in _texts(space, name):
+        if written == text:
             return value
     for kind in (int, float):
         try:
@@ -192,6 +231,12 @@ def _cell(space: ParameterSpace, name: str, text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def _may_be_none(space: ParameterSpace, name: str, cell: Any) -> bool:
+    """Tell whether None is a choice of the parameter, and no gap."""
+    choices = getattr(space.parameters[name], "choices", ())
+    return cell is None and any(choice is None for choice in choices)
 
 
 def _is_gap(cell: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -128,14 +129,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, LOCKED, as_json)
     except _NothingYetError as error:
         return _complain(error, NOTHING_YET, as_json)
-    except (BoringError, OSError) as error:
-        return _complain(error, FAILED, as_json)
     except KeyboardInterrupt as error:
-        return _complain(error, INTERRUPTED, as_json)
-    except Exception as error:
+        return _complain(error, INTERRUPTED, as_json, "Interrupted.")
+    except (BoringError, OSError, ImportError) as error:
         return _complain(error, FAILED, as_json)
-    sys.stdout.write(json.dumps(_plain(values), allow_nan=False) if as_json else text)
-    sys.stdout.write("\n")
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}. This is a defect of the command: report it."
+        return _complain(error, FAILED, as_json, message)
+    try:
+        sys.stdout.write(json.dumps(_plain(values), allow_nan=False) if as_json else text)
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except BrokenPipeError:  # Of a reader such as head, which has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
 
 
@@ -159,8 +165,8 @@ def _shielded(word: str) -> str:
     return word
 
 
-def _complain(error: BaseException, code: int, as_json: bool) -> int:
-    message = str(error) or type(error).__name__
+def _complain(error: BaseException, code: int, as_json: bool, message: str = "") -> int:
+    message = message or str(error) or type(error).__name__
     kind = type(error).__name__.lstrip("_")
     shown = (
         json.dumps({"error": {"type": kind, "message": message, "exit_code": code}})
@@ -207,7 +213,7 @@ def _init(args: argparse.Namespace) -> _Answer:
         n_constraints=args.n_constraints,
         noise_std=args.noise_std,
         wait=args.wait,
-        **_json_object(args.options, "--options"),
+        **_options(args.options),
     ) as study:
         names = list(study.space.names)
         values = {
@@ -217,7 +223,26 @@ def _init(args: argparse.Namespace) -> _Answer:
             "optimizer": study.optimizer.name,
             "seed": str(study.optimizer.entropy),
         }
-    return f"New study {args.file}: {len(names)} parameters, {values['optimizer']}.", values
+    return f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.", values
+
+
+def _options(text: str | None) -> dict[str, Any]:
+    """Return options of the optimiser; those that ``init`` has itself would clash."""
+    options = _json_object(text, "--options")
+    own = ("direction", "optimizer", "seed", "n_initial", "n_constraints", "noise_std", "wait")
+    for name in own:
+        if name in options:
+            raise InvalidInputError(
+                f"--options are those of the optimiser alone; received {name!r}. Say "
+                f"--{name.replace('_', '-')} instead."
+            )
+    for name in ("space", "path", "domain"):
+        if name in options:
+            raise InvalidInputError(
+                f"--options are those of the optimiser alone; received {name!r}. Leave it out: "
+                "FILE and --space say it."
+            )
+    return options
 
 
 def _ask(args: argparse.Namespace) -> _Answer:
@@ -233,7 +258,8 @@ def _tell(args: argparse.Namespace) -> _Answer:
     if len(words) != wanted:
         raise _UsageError(
             "tell takes NUMBER VALUE, NUMBER --failed REASON, --parameters JSON VALUE, or "
-            f"--parameters JSON --failed REASON; received {len(words)} words beside the file"
+            f"--parameters JSON --failed REASON; beside the file, it received "
+            f"{' '.join(words) if words else 'nothing'}. Say 'boring tell --help'."
         )
     what: Any
     if args.parameters is None:
@@ -246,7 +272,10 @@ def _tell(args: argparse.Namespace) -> _Answer:
         else:
             study.tell(what, _real(words[-1], "VALUE"), args.constraints)
         status = study.status()
-    return f"Told: {status.n_told} values.", {"n_told": status.n_told, "best": status.best}
+    return f"Told: {_count(status.n_told, 'value')}.", {
+        "n_told": status.n_told,
+        "best": status.best,
+    }
 
 
 def _withdraw(args: argparse.Namespace) -> _Answer:
@@ -258,11 +287,12 @@ def _withdraw(args: argparse.Namespace) -> _Answer:
 
 def _status(args: argparse.Namespace) -> _Answer:
     status = _reading(args).status()
+    n_bad = status.n_failed + status.n_infeasible
     best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
     lines = [
         f"{status.path}: {status.direction} by {status.optimizer}",
-        f"{status.n_told} values, {status.n_failed} of them failures, {status.n_infeasible} "
-        "infeasible",
+        f"{_count(status.n_told, 'value')}: {status.n_told - n_bad} good, "
+        f"{status.n_failed} failed, {status.n_infeasible} infeasible",
         f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
         f"best value: {best}",
     ]
@@ -334,7 +364,7 @@ def _export(args: argparse.Namespace) -> _Answer:
         raise InvalidInputError(
             f"The name of an export must end in .csv or .json; received {args.output!r}."
         )
-    return f"Written: {len(rows)} rows to {args.output}", {
+    return f"Written: {_count(len(rows), 'row')} to {args.output}", {
         "path": str(args.output),
         "rows": len(rows),
     }
@@ -343,7 +373,7 @@ def _export(args: argparse.Namespace) -> _Answer:
 def _import(args: argparse.Namespace) -> _Answer:
     with _writing(args) as study:
         n = study.add_csv(args.data, value=args.value)
-    return f"Added: {n} rows.", {"rows": n}
+    return f"Added: {_count(n, 'row')}.", {"rows": n}
 
 
 def _report(args: argparse.Namespace) -> _Answer:
@@ -357,6 +387,10 @@ def _writing(args: argparse.Namespace) -> Study:
 
 def _reading(args: argparse.Namespace) -> Study:
     return Study.open(args.file, read_only=True)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _figure_of(axes: Any) -> Any:
@@ -397,7 +431,10 @@ def _json_object(text: str | None, name: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise InvalidInputError(f"{name} must be valid JSON; {error}.") from error
+        raise InvalidInputError(
+            f"{name} must be valid JSON; received {text[:60]!r}: {error}. Put names and text "
+            "between double quotation marks, and the whole between single ones."
+        ) from error
     if not isinstance(values, dict):
         raise InvalidInputError(f"{name} must be a JSON object, {{...}}; received {text[:60]!r}.")
     return values
@@ -407,14 +444,18 @@ def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise _UsageError(f"NUMBER must be an integer; received {text!r}") from None
+        raise _UsageError(
+            f"NUMBER must be a whole number, as 'boring ask' prints it; received {text!r}."
+        ) from None
 
 
 def _real(text: str, name: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise _UsageError(f"{name} must be a number; received {text!r}") from None
+        raise _UsageError(
+            f"{name} must be a number; received {text!r}. Of a failure, say --failed REASON."
+        ) from None
 
 
 # The command line.
@@ -451,18 +492,38 @@ def _parser() -> _Parser:
         help='JSON or a file of it: names with [low, high], such as {"gain": [0.1, 10]}, a list of '
         'choices, or {"type": "integer", "low": 1, "high": 8}; or a TOML file',
     )
-    init.add_argument("--direction", required=True, choices=("minimize", "maximize"))
-    init.add_argument("--optimizer", default="boring", metavar="NAME")
-    init.add_argument("--seed", type=int, metavar="INTEGER")
-    init.add_argument("--n-initial", type=int, metavar="N", help="points of the initial design")
     init.add_argument(
-        "--n-constraints", type=int, default=0, metavar="N", help="values that must be <= 0"
+        "--direction",
+        required=True,
+        choices=("minimize", "maximize"),
+        help="whether small or large values are good",
     )
-    init.add_argument("--noise-std", type=float, metavar="SD", help="known noise of one value")
-    init.add_argument("--options", metavar="JSON", help="options of the optimiser")
+    init.add_argument(
+        "--optimizer", default="boring", metavar="NAME", help="who proposes (default: boring)"
+    )
+    init.add_argument(
+        "--seed", type=int, metavar="INTEGER", help="makes the study repeatable (default: chance)"
+    )
+    init.add_argument(
+        "--n-initial", type=int, metavar="N", help="points that fill the space before it learns"
+    )
+    init.add_argument(
+        "--n-constraints",
+        type=int,
+        default=0,
+        metavar="N",
+        help="how many values beside the main one must be <= 0 (default: 0)",
+    )
+    init.add_argument(
+        "--noise-std",
+        type=float,
+        metavar="SD",
+        help="standard deviation of one value, if it is known",
+    )
+    init.add_argument("--options", metavar="JSON", help="of the optimiser, names and values")
 
     ask = command("ask", _ask, "Print the next settings to try: number, tab, JSON.", writes=True)
-    ask.add_argument("-n", type=int, default=1, help="how many (default: 1)")
+    ask.add_argument("-n", type=int, default=1, metavar="N", help="how many (default: 1)")
 
     tell = command("tell", _tell, "Record a value, or a failure.", writes=True)
     tell.add_argument(
@@ -472,22 +533,34 @@ def _parser() -> _Parser:
         help="number that was asked, and its value; VALUE alone with --parameters",
     )
     tell.add_argument("--parameters", metavar="JSON", help="settings, in place of a number")
-    tell.add_argument("--constraints", nargs="+", type=float, metavar="C", help="give them last")
-    tell.add_argument("--failed", metavar="REASON", help="there is no value")
+    tell.add_argument(
+        "--constraints", nargs="+", type=float, metavar="C", help="their values; give them last"
+    )
+    tell.add_argument("--failed", metavar="REASON", help="there is no value, and why")
 
     withdraw = command("withdraw", _withdraw, "Take back a number that nobody tries.", writes=True)
-    withdraw.add_argument("number", type=int, metavar="NUMBER")
+    withdraw.add_argument("number", type=int, metavar="NUMBER", help="number that was asked")
 
     command("status", _status, "Show how many values there are and what is outstanding.")
     command("best", _best, "Print the best value and its settings: value, tab, JSON.")
     command("subspace", _subspace, "Describe the directions that decide.")
     plot = command("plot", _plot, "Draw a picture.")
-    plot.add_argument("-o", "--output", required=True, metavar="OUT.png")
-    plot.add_argument("--kind", choices=KINDS, default="convergence")
+    plot.add_argument(
+        "-o", "--output", required=True, metavar="OUT.png", help="or .svg, .pdf: by its name"
+    )
+    plot.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="convergence",
+        metavar="KIND",
+        help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]} (default: %(default)s)",
+    )
     export = command("export", _export, "Write all values to a file, CSV or JSON by its name.")
-    export.add_argument("-o", "--output", required=True, metavar="DATA.csv")
+    export.add_argument("-o", "--output", required=True, metavar="DATA.csv", help="or DATA.json")
     add = command("import", _import, "Add earlier values from a CSV file.", writes=True)
-    add.add_argument("data", metavar="DATA.csv")
-    add.add_argument("--value", default="value", metavar="COLUMN", help="column of the values")
+    add.add_argument("data", metavar="DATA.csv", help="a column for each parameter, one of values")
+    add.add_argument(
+        "--value", default="value", metavar="COLUMN", help="column of values (default: value)"
+    )
     command("report", _report, "Say what was found, in words.")
     return parser

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from boring import _optimizer_support as support
-from boring._json import canonical
+from boring._json import canonical, dumps
 from boring.exceptions import InvalidInputError, JournalError, NonFiniteWarning
 from boring.history import Tell, frozen_point
 from boring.journal import Journal, JournalContents, journal_exists, read_journal
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from .report import StudyReport
 
 __all__ = ["Study", "StudyStatus", "Suggestion"]
-
-MATCH_TOLERANCE = 1e-9
-"""How near, in scaled units, a told configuration must be to a suggested one to be its answer."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ class Study:
             seed=seed,
             n_constraints=n_constraints,
             noise_std=noise_std,
-            **_domain_argument(self._space),
+            domain=self._space.domain,
             **options,
         )
         if path is None:
@@ -183,7 +180,7 @@ class Study:
             if journal_exists(target):
                 raise JournalError(
                     f"A new study must not overwrite a file; {target} holds something. Carry on "
-                    "with Study.open, or pass another path."
+                    "with it (Study.open, or 'boring ask' in a shell), or choose another path."
                 )
             header = {
                 **support.journal_header(made),
@@ -251,7 +248,7 @@ class Study:
             study = cls.__new__(cls)
             study._space = _space_of_file(contents, space)
             state = support.journal_state(contents)
-            optimizer: Optimizer = Optimizer.from_state(state, **_domain_argument(study._space))
+            optimizer: Optimizer = Optimizer.from_state(state, domain=study._space.domain)
             if lock is not None:
                 optimizer._journal = Journal(target, contents=contents)
         except BaseException:
@@ -623,11 +620,11 @@ class Study:
 
     def to_dataframe(self) -> Any:
         """Return `rows` as a pandas DataFrame."""
-        return _tables.dataframe(self.rows(), self._space.names, self.n_constraints)
+        return _tables.dataframe(self.rows(), self._space, self.n_constraints)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit."""
-        _tables.write_csv(Path(path), self.rows(), self._space.names, self.n_constraints)
+        _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
 
     # The machinery.
 
@@ -685,8 +682,10 @@ class Study:
         if isinstance(what, Mapping):
             configuration = self._space.check(what)
             x = self._space.encode([configuration])[0]
-            for number in free:
-                if np.all(np.abs(asks[number].x - x) <= MATCH_TOLERANCE):
+            told = _text_of(configuration)
+            for suggestion in self._suggestions(free):
+                if _text_of(suggestion.parameters) == told:
+                    number = suggestion.number
                     return asks[number].x, number, {}
             return frozen_point(x), None, {"parameters": configuration}
         if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
@@ -720,10 +719,9 @@ class Study:
         return tuple(as_constraints(given, 1, n)[0].tolist()) or None
 
 
-def _domain_argument(space: ParameterSpace) -> dict[str, Any]:
-    """Return the domain as an argument of the optimiser, which takes the plain cube for granted."""
-    domain = space.domain
-    return {} if domain.is_continuous and not domain.is_constrained else {"domain": domain}
+def _text_of(configuration: Mapping[str, Any]) -> str:
+    """Return a configuration as text, by which 1 and True differ."""
+    return dumps(canonical(configuration, "parameters"))
 
 
 def _notes(*, seconds: float | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import baselines  # noqa: F401
 from boring.data import Observations
 from boring.exceptions import (
     BudgetWarning,
@@ -21,6 +22,7 @@ from boring.exceptions import (
 )
 from boring.optimizer import Optimizer
 from boring.proposal import Proposal
+from boring.registry import get_optimizer
 from boring.result import OptimizerState
 from boring.space import Box
 from boring.stopping import MaxEvaluations, Target
@@ -576,3 +578,40 @@ def test_data_is_what_was_told_in_internal_units():
     assert isinstance(optimizer.data, Observations)
     np.testing.assert_array_equal(optimizer.data.X, BOX.scale(optimizer.result().X))
     np.testing.assert_array_equal(optimizer.data.y, -optimizer.result().y)
+
+
+@pytest.mark.parametrize("name", ["sobol", "random", "gp", "boring"])
+def test_no_point_comes_twice_after_a_withdrawal(name):
+    optimizer = get_optimizer(name)([(0, 1), (0, 1)], direction="minimize", n_initial=2, seed=0)
+    optimizer.ask(4)
+    for number in (0, 2):
+        optimizer.withdraw(number)
+    points = optimizer.ask(6)
+    assert len(np.unique(points, axis=0)) == 6
+
+
+@pytest.mark.parametrize("name", ["sobol", "random", "gp", "boring"])
+def test_points_told_beforehand_are_not_asked_again(name):
+    first = get_optimizer(name)([(0, 1), (2, 8)], direction="minimize", n_initial=3, seed=0)
+    known = first.ask(2)
+    second = get_optimizer(name)([(0, 1), (2, 8)], direction="minimize", n_initial=3, seed=0)
+    second.tell(known[::-1], [1.0, 2.0])
+    points = second.ask(3)
+    assert len(np.unique(np.vstack([known, points]), axis=0)) == 5
+
+
+def test_a_proposal_that_was_told_before_is_moved_unless_repeats_are_wanted():
+    class Stubborn(Optimizer):
+        name = "stubborn"
+
+        def _propose(self, context):
+            return Proposal(np.zeros(2), {}, {})
+
+    for repeats in (False, True):
+        optimizer = Stubborn(
+            [(-1, 1), (-1, 1)], direction="minimize", n_initial=1, seed=0, repeats=repeats
+        )
+        optimizer.tell([[0.0, 0.0], [0.5, 0.5]], [1.0, 2.0])
+        points = optimizer.ask(4)
+        assert len(np.unique(np.vstack([points, [0.0, 0.0]]), axis=0)) == (1 if repeats else 5)
+        assert np.abs(points).max() <= 1.0

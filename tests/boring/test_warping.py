@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boring.warping import half_rank_warp, log_warp, moderate, restore, standardize
+from boring.warping import (
+    _ranks_from_best,
+    half_rank_warp,
+    log_warp,
+    moderate,
+    restore,
+    standardize,
+)
 
 values = st.lists(
     st.floats(-1e6, 1e6, allow_nan=False).map(lambda v: round(v, 3)), min_size=2, max_size=40
@@ -86,3 +94,9 @@ def test_half_the_values_equal() -> None:
     y = np.array([1.0, 1.0, 1.0, 0.0, -4.0])
     assert half_rank_warp(y)[0] > half_rank_warp(y)[3] > half_rank_warp(y)[4]
     assert log_warp(y)[0] > log_warp(y)[3] > log_warp(y)[4]
+
+
+@pytest.mark.parametrize("n_levels", [1, 3, 1000])
+def test_ranks_are_those_of_scipy(n_levels):
+    y = np.random.default_rng(n_levels).integers(0, n_levels, 80) / 7.0
+    np.testing.assert_array_equal(_ranks_from_best(y), scipy.stats.rankdata(-y) - 1.0)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from boring.exceptions import JournalWarning
+import baselines  # noqa: F401
+from boring.exceptions import JournalError, JournalWarning
+from boring.parameters import Categorical, ParameterSpace, Real
 from boring.study import Study
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -153,3 +155,51 @@ def test_a_file_that_may_not_grow_is_a_full_disk(tmp_path):
     rows = Study.open(path, read_only=True).rows()
     assert n_told >= 3
     assert [row["value"] for row in rows] == [float(number) for number in range(n_told)]
+
+
+def test_a_file_cut_anywhere_opens_with_every_value_before_the_cut(tmp_path):
+    path, cut = tmp_path / "run.jsonl", tmp_path / "cut.jsonl"
+    space = ParameterSpace([Real("a", 0.0, 1.0), Categorical("b", ["x", "é", None])])
+    with Study(
+        space, direction="minimize", path=path, optimizer="sobol", seed=0, n_constraints=1
+    ) as study:
+        for suggestion in study.ask(3):
+            study.tell(suggestion.number, float(suggestion.number), [-1.0])
+        study.withdraw(study.ask()[0].number)
+        study.tell_failed({"a": 0.5, "b": "é"}, "it brøke")
+        rows = study.rows()
+    content = path.read_bytes()
+    ends = [i for i, byte in enumerate(content) if byte == ord("\n")]
+    tells = [line.startswith(b'{"event":"tell"') for line in content.splitlines()]
+    assert sum(tells) == len(rows) == 4
+    for size in range(len(content) + 1):
+        cut.write_bytes(content[:size])
+        # A line is whole with its last brace.
+        n_lines = sum(end <= size for end in ends)
+        if not n_lines:
+            with pytest.raises(JournalError, match="must begin with a whole line"):
+                Study.open(cut, read_only=True)
+            continue
+        wanted = repr(rows[: sum(tells[:n_lines])])
+        assert repr(Study.open(cut, read_only=True).rows()) == wanted
+        assert cut.read_bytes() == content[:size]
+        if size % 13 and min(abs(size - end) for end in ends) > 1:
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with Study.open(cut) as study:
+                assert repr(study.rows()) == wanted
+        is_torn = size not in ends and size - 1 not in ends
+        assert [w.category for w in caught] == [JournalWarning] * is_torn
+        assert cut.read_bytes() == content[: ends[n_lines - 1] + 1]
+
+
+def test_a_new_study_takes_the_place_of_one_that_never_began(tmp_path):
+    path = tmp_path / "run.jsonl"
+    for beginning in (b"", b'{"format":"boring-journal","sch'):
+        path.write_bytes(beginning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", JournalWarning)
+            Study({"a": (0.0, 1.0)}, direction="minimize", path=path, seed=0).close()
+        assert Study.open(path, read_only=True).status().n_told == 0
+        path.unlink()

@@ -319,3 +319,23 @@ def test_a_dask_cluster_that_loses_a_worker(tmp_path):
     assert (status.n_told, status.n_failed) == (6, 0)
     assert any(tmp_path.iterdir())
     check_values(study)
+
+
+def test_integers_beyond_floats_and_errors_without_a_text_are_outcomes():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    def strange(parameters):
+        if len(returned) < 2:
+            returned.append(10**400 * (-1) ** len(returned))
+            return returned[-1]
+        raise MuteError
+
+    returned = []
+    study = make()
+    study.run(strange, 3)
+    rows = study.rows()
+    assert [row["value"] for row in rows[:2]] == [float("inf"), float("-inf")]
+    assert rows[2]["error"] == "MuteError: (it has no text)"
+    assert study.status().n_failed == 3

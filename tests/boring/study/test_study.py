@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import baselines  # noqa: F401
 from boring.exceptions import InvalidInputError, JournalError
 from boring.journal import read_journal
 from boring.optimizer import Optimizer
+from boring.parameters import Categorical, Integer, Real
 from boring.study import Study, StudyLockedError
 
 SPACE = {"gain": (0.1, 10.0), "angle": (-90.0, 90.0)}
@@ -175,6 +177,12 @@ def test_a_new_study_does_not_overwrite_and_a_foreign_file_is_refused(tmp_path):
     with pytest.raises(JournalError, match="not a journal"):
         Study.open(tmp_path / "other")
     Study.open(path).close()  # The lock was given back.
+
+
+def test_no_folder_is_made_for_a_mistyped_path(tmp_path):
+    with pytest.raises(JournalError, match="needs a folder that exists"):
+        make(tmp_path / "rnus" / "run.jsonl")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_journal_without_names_is_not_a_study(tmp_path):
@@ -387,3 +395,62 @@ def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
     other = Study(space, direction="minimize", seed=0)
     other.add_csv(tmp_path / "data.csv")
     assert [{k: row[k] for k in names if k in row} for row in other.rows()] == told
+
+
+def test_a_neighbour_of_a_wide_integer_is_not_its_answer():
+    space = [Integer("n", 1, 10**12), Categorical("kind", [True, 1, "1"])]
+    study = Study(space, direction="minimize", optimizer="sobol", seed=0)
+    asked = study.ask()[0]
+    near = {**asked.parameters, "n": asked.parameters["n"] + 1}
+    study.tell(near, 1.0)
+    assert [s.number for s in study.outstanding] == [0]
+    assert study.best["parameters"] == near
+    kinds = {repr(kind): {**asked.parameters, "kind": kind} for kind in (True, 1, "1")}
+    same = kinds.pop(repr(asked.parameters["kind"]))
+    for other in kinds.values():
+        study.tell(other, 2.0)
+    assert [s.number for s in study.outstanding] == [0]
+    study.tell(same, 3.0)
+    assert study.outstanding == []
+
+
+def test_values_that_round_to_one_are_one():
+    study = Study([Real("x", 1.0, 1.0 + 1e-11)], direction="minimize", optimizer="random", seed=0)
+    resolution = study.optimizer.domain.resolution[0]
+    assert 1e-6 < resolution < 1e-3 * 2
+    for suggestion in study.ask(20):
+        study.tell(suggestion.number, suggestion.parameters["x"])
+    assert len({row["x"] for row in study.rows()}) == 20
+
+
+@pytest.mark.parametrize(
+    "choices", [["a", None], [True, 1, "1"], ["", "None", None], [[1, 2], "b", 3.5], ["x", False]]
+)
+def test_choices_of_any_kind_come_back_from_tables(tmp_path, choices):
+    space = [
+        Categorical("kind", choices),
+        Real("error", 0.0, 1.0),
+        Real("constraint_1", 0.0, 1.0),
+        Real("depth", 0.0, 1.0, when=f"kind == {json.dumps(choices[0])}")
+        if isinstance(choices[0], str)
+        else Real("depth", 0.0, 1.0),
+    ]
+    made = [
+        Study(space, direction="minimize", optimizer="sobol", seed=0, n_constraints=1)
+        for _ in range(4)
+    ]
+    study = made[0]
+    for suggestion in study.ask(12):
+        study.tell(suggestion.number, 1.0 + suggestion.number, [-0.5])
+    study.tell_failed(study.ask()[0].number, "no \udcff file\n'a', \"b\"")
+    study.to_csv(tmp_path / "data.csv")
+    made[1].add_csv(tmp_path / "data.csv")
+    made[2].add(study.rows())
+    made[3].add(study.to_dataframe())
+    wanted = [(json.dumps(row["kind"]), row.get("depth"), row["status"]) for row in study.rows()]
+    assert len({kind for kind, _, _ in wanted}) == len(choices)
+    for other in made[1:]:
+        found = [(json.dumps(row["kind"]), row.get("depth"), row["status"]) for row in other.rows()]
+        assert found == wanted
+        assert [row["constraint_1_"] for row in other.rows()][:12] == [-0.5] * 12
+    assert made[2].rows()[-1]["error_"] == study.rows()[-1]["error_"]
