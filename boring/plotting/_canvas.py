@@ -367,24 +367,24 @@ def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
     return listed
 
 
-SHORT_WIDTH = 16
+SHORT_WIDTH = 18
 """Characters that a name may have at a tick."""
 
 
-def short(name: str, width: int = SHORT_WIDTH) -> str:
-    """Return a name cut to a width, in its middle: numbers at the end tell names apart."""
-    tail = width // 2 - 1
-    return name if len(name) <= width else f"{name[: width - 1 - tail]}…{name[-tail:]}"
-
-
 def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
-    """Return names for ticks, cut to a width, without their units where they differ without."""
-    bare = [re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names]
-    counts = Counter(bare)
-    return [
-        short(without if counts[without] == 1 else name, width)
-        for without, name in zip(bare, names, strict=True)
-    ]
+    """Return names for ticks: without units, and cut to a width, where they differ even so.
+
+    Names that begin alike are cut in their middle: numbers at the end tell them apart.
+    """
+    bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
+    tail = width // 2 - 1
+    middle = [n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[-tail:]}" for n in bare]
+    return _unless_alike([n if len(n) <= width else n[: width - 1] + "…" for n in bare], middle)
+
+
+def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    counts = Counter(texts)
+    return [text if counts[text] == 1 else other for text, other in zip(texts, others, strict=True)]
 
 
 def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str:

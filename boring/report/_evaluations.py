@@ -31,7 +31,12 @@ def evaluations_table(study: Study, label: str) -> str:
     columns = ["value", "status"]
     columns += [f"constraint_{i}" for i in range(1, study.n_constraints + 1)]
     left = [c for c in EXTRA if any(row[keys[c]] not in (None, "") for row in rows)]
-    heads = ["#", label, *(_heading(c) for c in columns[1:]), *(_unit_name(study, n) for n in names)]
+    heads = [
+        "#",
+        label,
+        *(_heading(c) for c in columns[1:]),
+        *(_unit_name(study, n) for n in names),
+    ]
     heads += [EXTRA[c] for c in left]
     order = [*(keys[c] for c in columns), *names, *(keys[c] for c in left)]
     texts = {keys["status"], *(keys[c] for c in ("error", "phase") if c in left)}
@@ -58,9 +63,7 @@ def evaluations_table(study: Study, label: str) -> str:
         f"<table class=data>{tag('caption', escape(caption))}<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{body}\n</tbody></table>"
     )
-    return tag(
-        "div", inner, class_="scroll tall", role="region", aria_label=caption, tabindex="0"
-    )
+    return tag("div", inner, class_="scroll tall", role="region", aria_label=caption, tabindex="0")
 
 
 def _keys(rows: list[dict[str, Any]], names: list[str]) -> dict[str, str]:

@@ -104,6 +104,8 @@ class Picture:
         Inches.
     is_wide : bool
         Whether it goes across the page.
+    drops : str
+        First line of its own title, which the heading makes idle.
     """
 
     key: str
@@ -113,6 +115,7 @@ class Picture:
     paint: Draw = field(repr=False)
     height: float = HEIGHT
     is_wide: bool = False
+    drops: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,21 @@ def draw(picture: Picture) -> Drawn | str:
             for background in ("light", "dark"):
                 figure = plotting.new_figure(width, picture.height, background=background)
                 picture.paint(figure)
+                _drop_title(figure, picture.drops)
                 sources[kind, background] = _address(figure)
     except BoringError as error:
         return str(error)
     except (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
         return f"Drawing failed: {type(error).__name__}: {error}"
     return Drawn(sources, round(96 * WIDTH), round(96 * picture.height))
+
+
+def _drop_title(figure: Any, title: str) -> None:
+    """Drop a first line that the heading of the page says as well."""
+    texts = [ax._left_title for ax in figure.axes]
+    texts += [] if figure._suptitle is None else [figure._suptitle]
+    for text in texts:
+        text.set_text(text.get_text().removeprefix(title).lstrip("\n"))
 
 
 def _address(figure: Any) -> str:
@@ -148,22 +160,23 @@ def _address(figure: Any) -> str:
 
 
 def pictures(source: Source) -> dict[str, list[Picture]]:
-    """Return the figures that a study has, by section: "course", "subspace", "model", "points"."""
-    found: dict[str, list[Picture]] = {"course": [], "subspace": [], "model": [], "points": []}
-    finite = source.study.optimizer.data.finite_y
-    if finite.size:
+    """Return the figures that a study has, by section: "course", "matters", "points"."""
+    found: dict[str, list[Picture]] = {"course": [], "matters": [], "points": []}
+    estimate, model = source.estimate, source.model
+    if source.study.optimizer.data.finite_y.size:
         found["course"].append(_convergence(source))
         found["points"].append(_parallel(source))
-    if source.estimate is not None:
-        found["subspace"] += [_importance(source, source.estimate), _loadings(source)]
-        found["subspace"].append(_summary(source, source.estimate))
-        found["subspace"].append(_spectrum(source, source.estimate))
-        if source.estimate.dimension_table:
-            found["subspace"].append(_dimension(source, source.estimate))
-    if source.model is not None and source.report.best is not None:
-        found["model"].append(_slices(source, source.model, source.report.best))
-    if source.model is not None and _has_components(source.model):
-        found["model"].append(_components(source, source.model))
+    if estimate is not None:
+        found["matters"] += [_importance(source, estimate), _loadings(source, estimate)]
+        found["matters"].append(_summary(source, estimate))
+    if model is not None and source.report.best is not None:
+        found["matters"].append(_slices(source, model, source.report.best))
+    if estimate is not None:
+        found["matters"].append(_spectrum(source, estimate))
+        if estimate.dimension_table:
+            found["matters"].append(_dimension(source, estimate))
+    if model is not None and _has_components(model):
+        found["matters"].append(_components(source, model))
     return found
 
 
@@ -186,20 +199,23 @@ def _convergence(source: Source) -> Picture:
             f"reached at evaluation {reached}."
         )
     initial = sum(1 for row in source.study.rows() if row.get("phase") in ("initial", "told"))
+    is_shaded = initial < result.n_evaluations
+    shaded = " Shaded: earlier data and the initial design." if is_shaded else ""
     return Picture(
         "convergence",
         "Best value so far",
         alt,
         "Steps are the best value that meets the constraints; dots are single evaluations, "
-        "triangles those beyond the axis. Shaded: earlier data and the initial design.",
+        f"triangles those beyond the axis.{shaded}",
         _axes(
             lambda ax: plotting.plot_convergence(
                 result,
                 ax,
                 ylabel=source.ylabel,
-                n_initial=initial if initial < result.n_evaluations else None,
+                n_initial=initial if is_shaded else None,
             )
         ),
+        is_wide=True,
     )
 
 
@@ -231,6 +247,7 @@ def _importance(source: Source, estimate: SubspaceEstimate) -> Picture:
         "of nominally 90 %.",
         _axes(lambda ax: plotting.plot_importance(by_parameter, ax, names=names)),
         height=float(np.clip(1.1 + PARAMETER_ROW * len(names), 2.2, 4.6)),
+        drops="Importance",
     )
 
 
@@ -244,8 +261,8 @@ def combinations(source: Source) -> list[str]:
     ]
 
 
-def _loadings(source: Source) -> Picture:
-    assert source.basis is not None and source.estimate is not None
+def _loadings(source: Source, estimate: SubspaceEstimate) -> Picture:
+    assert source.basis is not None
     rank = source.basis.shape[1]
     return Picture(
         "loadings",
@@ -259,10 +276,9 @@ def _loadings(source: Source) -> Picture:
             if rank > 1
             else ""
         ),
-        lambda figure: plotting.plot_loadings(
-            source.estimate, figure, names=source.names, title="Weights"
-        ),
+        lambda figure: plotting.plot_loadings(estimate, figure, names=source.names),
         height=float(np.clip(1.7 + PARAMETER_ROW * len(source.names), 2.4, 4.6)),
+        drops="Active directions",
     )
 
 
@@ -298,6 +314,7 @@ def _spectrum(source: Source, estimate: SubspaceEstimate) -> Picture:
         "How fast the value changes along each direction. A gap after the filled points says that "
         "the others do not matter.",
         _axes(lambda ax: plotting.plot_spectrum(estimate, ax)),
+        drops="Spectrum",
     )
 
 
@@ -315,6 +332,7 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
         "The lowest explains the values best for its size; a difference of less than about 6 is "
         "no strong evidence.",
         _axes(lambda ax: plotting.plot_dimension(estimate, ax)),
+        drops="Evidence for each dimension",
     )
 
 
@@ -354,6 +372,7 @@ def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Pict
         "Dotted: the best point. Band: two standard deviations of the model, without noise.",
         paint,
         height=1.1 + 1.75 * -(-count // 3),
+        drops="Slices through the incumbent",
     )
 
 
@@ -375,6 +394,7 @@ def _components(source: Source, model: ObjectiveModel) -> Picture:
             model, figure, names=source.names, ylabel=f"part ({source.ylabel})"
         ),
         height=5.0,
+        drops="Components of the model",
     )
 
 
@@ -395,10 +415,11 @@ def _parallel(source: Source) -> Picture:
     elif study.n_constraints:
         left_out = " No point meets the constraints: all are drawn."
     drawn = int(np.isfinite(run.y).sum())
+    lines = "point as a line" if drawn == 1 else "points as lines"
     return Picture(
         "parallel",
         "All points at once",
-        f"{drawn} evaluated points as lines across the parameters, coloured by the rank of their "
+        f"{drawn} evaluated {lines} across the parameters, coloured by the rank of their "
         "values. The table below has the same numbers.",
         "Each parameter runs from its lower bound at the foot to its upper bound at the head; the "
         f"thick line is the best point.{left_out}",
@@ -410,4 +431,3 @@ def _parallel(source: Source) -> Picture:
         height=4.4,
         is_wide=True,
     )
-

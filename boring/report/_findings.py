@@ -155,10 +155,14 @@ def _outlook(report: StudyReport) -> str:
 def about(study: Study) -> str:
     """Return what the study is, as text."""
     varying = sum(1 for p in study.space.parameters.values() if p.n_columns)
-    known = len(study.space.constraints)
-    more = f" {known} known and" if known else ""
-    constraints = (
-        f",{more} {study.n_constraints} measured constraints" if study.n_constraints or known else ""
-    )
+    counted = [
+        f"{count} {kind} constraint{'' if count == 1 else 's'}"
+        for count, kind in (
+            (len(study.space.constraints), "known"),
+            (study.n_constraints, "measured"),
+        )
+        if count
+    ]
+    constraints = f", with {' and '.join(counted)}" if counted else ""
     verb = "Minimised" if study.direction == "minimize" else "Maximised"
-    return f"{verb} over {varying} parameters{constraints}."
+    return f"{verb} over {varying} parameter{'' if varying == 1 else 's'}{constraints}."

@@ -19,7 +19,7 @@ from boring.study.study import Study
 from boring.validation import as_real
 
 from ._evaluations import evaluations_table
-from ._figures import Drawn, Picture, Source, WIDE_FROM, draw, pictures
+from ._figures import WIDE_FROM, Drawn, Picture, Source, draw, pictures
 from ._findings import about, findings, state_line
 from ._text import escape, tag
 
@@ -30,8 +30,7 @@ DARK = "screen and (prefers-color-scheme: dark)"
 SECTIONS = (
     ("findings", "What was found"),
     ("course", "How the search went"),
-    ("subspace", "Which combinations decide"),
-    ("model", "What the model sees"),
+    ("matters", "What matters, and how"),
     ("points", "All evaluations"),
 )
 

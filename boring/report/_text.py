@@ -12,7 +12,9 @@ from typing import Any
 __all__ = ["escape", "number", "shown", "table", "tag"]
 
 # HTML knows no control characters, nor half of a pair of surrogates.
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
 
 
 def escape(text: Any) -> str:
