@@ -34,9 +34,11 @@ def state_line(status: StudyStatus, as_of: str) -> str:
 def findings(source: Source) -> str:
     """Return the section on what was found."""
     report = source.report
-    parts = [_figures_at_a_glance(source)]
-    parts += [_best(source), _decides(source), _unknown(report), _outlook(report)]
-    return "\n".join(part for part in parts if part)
+    right = _decides(source) + _unknown(report) + _outlook(report)
+    return (
+        f'{_figures_at_a_glance(source)}\n<div class="split">\n<div>{_best(source)}</div>\n'
+        f"<div>{right}</div>\n</div>"
+    )
 
 
 def _figures_at_a_glance(source: Source) -> str:
