@@ -359,7 +359,7 @@ def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Pict
         for panel in figure.axes:
             column = by_label[panel.get_label()]
             name, label = space.columns[column]
-            panel.set_xticks(*ticks_of(space.parameters[name], label))
+            _set_ticks(panel, *ticks_of(space.parameters[name], label))
             panel.set_xlabel(labels[column], fontsize="small")
             panel.set_label(labels[column])
             canvas.wrap_texts(panel)
@@ -374,6 +374,13 @@ def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Pict
         height=1.1 + 1.75 * -(-count // 3),
         drops="Slices through the incumbent",
     )
+
+
+def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
+    """Set the ticks of [-1, 1], those at the ends within the width of the panel."""
+    panel.set_xticks(positions, texts)
+    for text, at in zip(panel.get_xticklabels(), positions, strict=True):
+        text.set_horizontalalignment("left" if at < -0.85 else "right" if at > 0.85 else "center")
 
 
 def _has_components(model: ObjectiveModel) -> bool:

@@ -100,7 +100,8 @@ def _best(source: Source) -> str:
 
 def _range(parameter: Parameter) -> str:
     if isinstance(parameter, (Real, Integer)):
-        ends = f"{number(parameter.low)} to {number(parameter.high)}"
+        gap = "\N{NO-BREAK SPACE}"
+        ends = f"{number(parameter.low)}{gap}to{gap}{number(parameter.high)}"
         step = getattr(parameter, "step", None)
         stepped = f" by {number(step)}" if step not in (None, 1) else ""
         text = ends + stepped + (", logarithmic" if parameter.log else "")
