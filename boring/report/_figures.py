@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from boring.subspace.rotation import readable_basis
 from boring.surrogate import ObjectiveModel
 from boring.typing import FloatArray
 
-from ._text import number
+from ._text import number, plain
 from ._units import label_of, plain_names, ticks_of
 
 __all__ = ["Drawn", "Picture", "Source", "combinations", "draw", "pictures"]
@@ -78,7 +79,7 @@ class Source:
     @property
     def ylabel(self) -> str:
         """Label of the values, for matplotlib."""
-        return self.label.replace("$", r"\$")
+        return plain(self.label)
 
     @cached_property
     def basis(self) -> FloatArray | None:
@@ -136,7 +137,10 @@ def draw(picture: Picture) -> Drawn | str:
                 figure = plotting.new_figure(width, picture.height, background=background)
                 picture.paint(figure)
                 _drop_title(figure, picture.drops)
-                sources[kind, background] = _address(figure)
+                with warnings.catch_warnings():
+                    # Of names in other scripts; the text of the page has them whole.
+                    warnings.filterwarnings("ignore", "Glyph .* missing from font")
+                    sources[kind, background] = _address(figure)
     except BoringError as error:
         return str(error)
     except (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
@@ -232,7 +236,7 @@ def _importance(source: Source, estimate: SubspaceEstimate) -> Picture:
         importance=np.array(list(scores.values())),
         importance_interval=np.minimum(np.array([list(e.values()) for e in ends]).T, 1.0),
     )
-    names = [name.replace("$", r"\$") for name in scores]
+    names = [plain(name) for name in scores]
     told = "; ".join(
         f"{row.parameter} {row.importance:.0%}"
         + ("" if row.low is None else f" ({row.low:.0%} to {row.high:.0%})")

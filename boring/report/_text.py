@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["escape", "number", "shown", "table", "tag"]
+__all__ = ["escape", "number", "plain", "printable", "shown", "table", "tag"]
 
 # HTML knows no control characters, nor half of a pair of surrogates.
 FORBIDDEN = re.compile(
@@ -17,9 +17,19 @@ FORBIDDEN = re.compile(
 )
 
 
+def printable(text: Any) -> str:
+    """Return text without what cannot be shown."""
+    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text))
+
+
 def escape(text: Any) -> str:
     """Return any text such that it is text in HTML, also inside a quoted attribute."""
-    return html.escape(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)))
+    return html.escape(printable(text))
+
+
+def plain(text: str) -> str:
+    """Return text of which matplotlib takes no part for a formula."""
+    return printable(text).replace("$", r"\$")
 
 
 def number(value: float, digits: int = 6) -> str:

@@ -12,6 +12,8 @@ from boring.parameters import Categorical, Integer, Ordinal, ParameterSpace, Rea
 from boring.parameters.base import Parameter
 from boring.parameters.choices import MARK
 
+from ._text import plain
+
 __all__ = ["label_of", "plain_names", "ticks_of"]
 
 MOST_TICKS = 4
@@ -20,14 +22,14 @@ MOST_TICKS = 4
 
 def plain_names(space: ParameterSpace) -> list[str]:
     """Return the label of each column, such that matplotlib takes no part of it for a formula."""
-    return [label.replace("$", r"\$") for label in space.column_names]
+    return [plain(label) for label in space.column_names]
 
 
 def label_of(space: ParameterSpace, column: int) -> str:
     """Return the label of a column with its unit."""
     name, label = space.columns[column]
     unit = space.parameters[name].unit
-    return (f"{label} ({unit})" if unit else label).replace("$", r"\$")
+    return plain(f"{label} ({unit})" if unit else label)
 
 
 def ticks_of(
@@ -73,8 +75,7 @@ def ticks_of(
 
 
 def _shown(text: str, width: int = 10) -> str:
-    text = text.replace("$", r"\$")
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return plain(text if len(text) <= width else text[: width - 1] + "…")
 
 
 def _linear_ticks(low: float, high: float, most: int, whole: bool) -> list[float]:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers the optimiser without a subspace)
 from boring.exceptions import InvalidInputError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.report import html_report, watch_html_report, write_html_report
