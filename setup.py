@@ -70,7 +70,10 @@ setup(
     packages=find_packages(
         include=[pattern for name in PACKAGES for pattern in (name, f"{name}.*")]
     ),
-    package_data={name: ["py.typed"] for name in PACKAGES},
+    package_data={
+        **{name: ["py.typed"] for name in PACKAGES},
+        "boring.report": ["page.html", "style.css", "sort.js"],
+    },
     zip_safe=False,
     entry_points={"console_scripts": ["boring = boring.study.cli:main"]},
     install_requires=CORE,

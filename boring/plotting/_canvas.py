@@ -6,8 +6,11 @@ are read and never written. Colours follow the background of the axes, light or 
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +35,7 @@ __all__ = [
     "Background",
     "Theme",
     "dress",
+    "encode",
     "new_axes",
     "new_figure",
     "save",
@@ -58,6 +62,7 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 4)), (0, (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 DPI = 150
+PNG_COLORS = 128
 SMALL = "small"
 CHARACTER_WIDTH = 0.56
 """Mean width of a character, in units of the size of the font."""
@@ -157,6 +162,27 @@ def save(figure: Figure, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor())
     return path
+
+
+def encode(figure: Figure, format: Literal["svg", "png"], dpi: int = DPI) -> bytes:
+    """Return a figure as the bytes of a file, the same ones each time.
+
+    Letters of an SVG are outlines; a PNG has as many colours as fit one byte.
+    """
+    buffer = io.BytesIO()
+    face = figure.get_facecolor()
+    if format == "svg":
+        blank = {"Date": None, "Creator": None}
+        with matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "boring"}):
+            figure.savefig(buffer, format="svg", facecolor=face, metadata=blank)
+        return buffer.getvalue()
+    from PIL import Image  # matplotlib needs it as well
+
+    figure.savefig(buffer, format="png", dpi=dpi, facecolor=face)
+    drawn = Image.open(buffer).convert("RGB").quantize(PNG_COLORS, dither=Image.Dither.NONE)
+    small = io.BytesIO()
+    drawn.save(small, format="png", optimize=True)
+    return small.getvalue()
 
 
 def new_axes(figure: Any, *position: Any, **options: Any) -> Any:
@@ -341,10 +367,24 @@ def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
     return listed
 
 
-def short(name: str, width: int = 16) -> str:
-    """Return a name without its unit, cut to a width: for ticks."""
-    name = name.split(" (")[0].split(" [")[0]
-    return name if len(name) <= width else name[: width - 1] + "…"
+SHORT_WIDTH = 18
+"""Characters that a name may have at a tick."""
+
+
+def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
+    """Return names for ticks: without units, and cut to a width, where they differ even so.
+
+    Names that begin alike are cut in their middle: numbers at the end tell them apart.
+    """
+    bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
+    tail = width // 2 - 1
+    middle = [n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[-tail:]}" for n in bare]
+    return _unless_alike([n if len(n) <= width else n[: width - 1] + "…" for n in bare], middle)
+
+
+def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    counts = Counter(texts)
+    return [text if counts[text] == 1 else other for text, other in zip(texts, others, strict=True)]
 
 
 def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str:

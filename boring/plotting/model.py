@@ -14,7 +14,7 @@ from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
 from boring.surrogate import ObjectiveModel
 from boring.typing import FloatArray
-from boring.validation import as_points, as_positive_int
+from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
 from ._sources import model_of, points_of, subspace_of
@@ -45,6 +45,7 @@ def plot_slices(
     figure: Figure | None = None,
     *,
     center: ArrayLike | None = None,
+    value: float | None = None,
     top: int | None = None,
     names: Sequence[str] | None = None,
     ylabel: str = "value",
@@ -60,6 +61,8 @@ def plot_slices(
     figure : matplotlib.figure.Figure, optional
     center : array_like, shape (D,), optional
         Raw units; by default the incumbent. A model needs it.
+    value : float, optional
+        Evaluated at ``center``, to be marked; by default that of the incumbent.
     top : int, optional
         Parameters drawn, those along which the mean varies most; by default as many as are legible,
         6 at most.
@@ -80,7 +83,8 @@ def plot_slices(
     InvalidInputError
         If there is no finite value to fit to, or a center is missing.
     """
-    model, point, value = _model_and_center(source, center)
+    model, point, found = _model_and_center(source, center)
+    value = found if value is None else as_real(value, "value")
     space = model.space
     labels = canvas.names_of(names, space.dim)
     slices = [_slice(model, point, index) for index in range(space.dim)]
@@ -228,7 +232,7 @@ def plot_components(
         most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")
     posterior, scale = _posterior_of(source)
-    labels = [canvas.short(n) for n in canvas.names_of(names, posterior.X.shape[1])]
+    labels = canvas.short_names(canvas.names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
     left_out = [
         t.name for t in posterior.model.kernel.terms if t.name not in {n for _, n, _ in terms}

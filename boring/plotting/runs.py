@@ -365,12 +365,12 @@ def plot_parallel_coordinates(
     run = points_of(source, X, y, space).finite()
     if not len(run.y):
         raise InvalidInputError("there are no finite values to draw; evaluate some points first.")
-    labels = canvas.names_of(names, run.dim)
+    labels = canvas.short_names(canvas.names_of(names, run.dim))
     shown = np.arange(run.dim)
     if run.dim > most:
         shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
     _draw_lines(axes, run, shown, theme, label)
-    ticks = [canvas.short(labels[index]) for index in shown]
+    ticks = [labels[index] for index in shown]
     upright = sum(len(tick) + 2 for tick in ticks) * 0.075 < width
     axes.set_xticks(np.arange(len(shown)), ticks, rotation=0 if upright else 90)
     axes.set_xlim(-0.3, len(shown) - 0.7)

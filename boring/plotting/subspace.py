@@ -92,7 +92,7 @@ def plot_importance(
     """
     estimate = estimate_of(source)
     dim = len(estimate.importance)
-    labels = canvas.names_of(names, dim)
+    shorts = canvas.short_names(canvas.names_of(names, dim))
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
     shown = _rows(dim, top, canvas.inches(axes)[1])
@@ -115,7 +115,7 @@ def plot_importance(
             capsize=2.5,
             label="90 % interval",
         )
-    ticks = [canvas.short(labels[index]) for index in order]
+    ticks = [shorts[index] for index in order]
     if shown < dim:
         rest = float(estimate.importance.sum() - scores.sum())
         axes.barh(
@@ -176,7 +176,7 @@ def plot_loadings(
     """
     W, spread, detail = _loadings(source, errors, rotate)
     dim, columns = W.shape
-    labels = canvas.names_of(names, dim)
+    labels = canvas.short_names(canvas.names_of(names, dim))
     figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
     height = canvas.figure_inches(figure)[1]
     shown = _rows(dim, top, height - 1.3)
@@ -192,7 +192,7 @@ def plot_loadings(
         panel.set_title(f"z{column + 1}", fontsize="medium")
         canvas.dress(panel, theme, grid="x")
         panel.tick_params(axis="y", length=0)
-    panels[0].set_yticks(np.arange(shown), [canvas.short(labels[i]) for i in order])
+    panels[0].set_yticks(np.arange(shown), [labels[i] for i in order])
     panels[0].set_ylim(shown - 0.4, -0.6)
     if np.isfinite(spread[order]).all():
         reach = max(reach, min(1.0, float((np.abs(W) + spread)[order].max())))

@@ -98,7 +98,7 @@ def plot_sufficient_summary(
         raise InvalidInputError(
             f"coordinates must be 1 or 2 and at most d = {rank}; received {coordinates!r}."
         )
-    labels = [canvas.short(name) for name in canvas.names_of(names, dim)]
+    labels = canvas.short_names(canvas.names_of(names, dim))
     rotation = np.eye(rank)
     if rotate:
         rotation = readable_basis(estimate.active_basis, estimate.lengthscales)[1]

@@ -26,6 +26,7 @@ from boring.exceptions import BoringError, BoringWarning, InvalidInputError
 from boring.parameters import ParameterSpace
 
 from ._lock import StudyLockedError
+from .report import make_report
 from .study import Study
 
 __all__ = ["main"]
@@ -377,8 +378,27 @@ def _import(args: argparse.Namespace) -> _Answer:
 
 
 def _report(args: argparse.Namespace) -> _Answer:
-    report = _reading(args).report()
-    return str(report), report.to_dict()
+    if args.output is None:
+        if args.watch is not None:
+            raise _UsageError("--watch writes a page: it needs -o REPORT.html")
+        report = make_report(_reading(args), with_subspace=not args.quick)
+        return str(report), report.to_dict()
+    from boring.report import watch_html_report, write_html_report
+
+    manner = {
+        "title": args.title,
+        "value_label": args.value_label,
+        "with_subspace": not args.quick,
+    }
+    if args.watch is not None:
+        watch_html_report(args.file, args.output, args.watch, on_page=_say_page, **manner)
+    path = write_html_report(_reading(args), args.output, **manner)
+    size = path.stat().st_size
+    return f"Written: {path}, {size / 1e6:.1f} MB", {"path": str(path), "bytes": size}
+
+
+def _say_page(n_told: int) -> None:
+    sys.stderr.write(f"boring: page written, {n_told} values\n")
 
 
 def _writing(args: argparse.Namespace) -> Study:
@@ -562,5 +582,24 @@ def _parser() -> _Parser:
     add.add_argument(
         "--value", default="value", metavar="COLUMN", help="column of values (default: value)"
     )
-    command("report", _report, "Say what was found, in words.")
+    report = command("report", _report, "Say what was found, in words, or as a page.")
+    report.add_argument(
+        "-o", "--output", metavar="REPORT.html", help="write one HTML page, with figures"
+    )
+    report.add_argument(
+        "--watch",
+        type=float,
+        metavar="SECONDS",
+        help="write the page again whenever the study changes, until Ctrl-C; browsers follow",
+    )
+    report.add_argument(
+        "--quick", action="store_true", help="leave out the subspace, which takes longest"
+    )
+    report.add_argument("--title", help="of the page (default: the name of the file)")
+    report.add_argument(
+        "--value-label",
+        default="value",
+        metavar="TEXT",
+        help='what the values are, such as "loss (m)"',
+    )
     return parser

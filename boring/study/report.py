@@ -89,6 +89,22 @@ class OutlookReport:
     n_recent: int
     spread: float | None
 
+    def sentences(self) -> list[str]:
+        """Return the outlook in words."""
+        lines = []
+        if self.recent_gain is not None:
+            lines.append(
+                f"The last {_count(self.n_recent, 'evaluation')} improved the best value by "
+                f"{self.recent_gain:.3g}."
+            )
+        if self.expected_improvement is not None:
+            lines.append(
+                "The model expects the next evaluation to improve it by up to "
+                f"{self.expected_improvement:.3g}; the values so far have a standard deviation "
+                f"of {self.spread:.3g}."
+            )
+        return lines
+
 
 @dataclass(frozen=True)
 class StudyReport:
@@ -200,28 +216,18 @@ class StudyReport:
         return "\n".join(lines)
 
     def _outlook(self) -> str:
-        outlook = self.outlook
-        lines = []
-        if outlook.recent_gain is not None:
-            lines.append(
-                f"The last {_count(outlook.n_recent, 'evaluation')} improved the best value by "
-                f"{outlook.recent_gain:.3g}."
-            )
-        if outlook.expected_improvement is not None:
-            lines.append(
-                "The model expects the next evaluation to improve it by up to "
-                f"{outlook.expected_improvement:.3g}; the values so far have a standard deviation "
-                f"of {outlook.spread:.3g}."
-            )
+        lines = self.outlook.sentences()
         return "Outlook: " + " ".join(lines) if lines else ""
 
 
-def make_report(study: Study) -> StudyReport:
+def make_report(study: Study, *, with_subspace: bool = True) -> StudyReport:
     """Return the account of a study.
 
     Parameters
     ----------
     study : Study
+    with_subspace : bool, default True
+        Whether to estimate the active subspace, which takes longest.
 
     Returns
     -------
@@ -229,7 +235,7 @@ def make_report(study: Study) -> StudyReport:
     """
     status = study.status()
     history = study.optimizer._history
-    estimate, why = _estimate(study)
+    estimate, why = _estimate(study) if with_subspace else (None, "It was not asked for.")
     noise = _noise(study)
     failures: dict[str, int] = {}
     for tell in history.tells:

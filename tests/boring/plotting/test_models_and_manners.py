@@ -273,3 +273,19 @@ def test_without_matplotlib_the_message_names_the_extra() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "boring-bo[plot]" in done.stdout
+
+
+def test_names_at_ticks_are_short_and_stay_apart() -> None:
+    from boring.plotting._canvas import SHORT_WIDTH, short_names
+
+    assert short_names(["gain (dB)", "loss (train)", "loss (test)"]) == [
+        "gain",
+        "loss (train)",
+        "loss (test)",
+    ]
+    alike = [f"quadrupole current {index}" for index in range(30)]
+    found = short_names([*alike, "stage temperature in kelvin"])
+    assert len(set(found)) == 31
+    assert max(map(len, found)) <= SHORT_WIDTH
+    assert found[7].endswith(" 7")
+    assert found[-1] == "stage temperature…"

@@ -1,0 +1,444 @@
+"""The figures of a page: each drawn for light and dark pages, with a text for who cannot see it."""
+
+from __future__ import annotations
+
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from boring import plotting
+from boring.exceptions import BoringError
+from boring.plotting import _canvas as canvas
+from boring.result import feasible_rows
+from boring.study.report import StudyReport
+from boring.study.study import Study
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace.rotation import readable_basis
+from boring.surrogate import ObjectiveModel
+from boring.typing import FloatArray
+
+from ._text import number, plain
+from ._units import label_of, plain_names, ticks_of
+
+__all__ = ["Drawn", "Picture", "Source", "combinations", "draw", "pictures"]
+
+WIDTH, HEIGHT = 5.2, 3.5
+"""Inches of a figure in a column; a page 400 pixels wide shows it at four fifths."""
+
+WIDE = 10.8
+"""Inches of a figure across the page."""
+
+WIDE_FROM = "(min-width: 60rem)"
+"""Width of the window from which figures across the page are drawn wide."""
+
+MOST_SVG = 200_000
+"""Bytes of an SVG file beyond which a figure is a PNG: its lines are too many (chosen here)."""
+
+PNG_DPI = 168
+
+MOST_TOLD = 6
+"""Parameters that the text of a figure names."""
+
+PARAMETER_ROW = 0.21
+"""Inches of a bar."""
+
+Draw = Callable[[Any], Any]
+"""Draws on an empty figure."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What figures are drawn from.
+
+    Parameters
+    ----------
+    study : Study
+    report : StudyReport
+    estimate : SubspaceEstimate or None
+    model : ObjectiveModel or None
+    label : str
+        Of the values, with their unit; text.
+    """
+
+    study: Study
+    report: StudyReport
+    estimate: SubspaceEstimate | None
+    model: ObjectiveModel | None
+    label: str
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Labels of the columns, for matplotlib."""
+        return plain_names(self.study.space)
+
+    @property
+    def ylabel(self) -> str:
+        """Label of the values, for matplotlib."""
+        return plain(self.label)
+
+    @cached_property
+    def basis(self) -> FloatArray | None:
+        """Active basis as figures show it, shape (D, d)."""
+        if self.estimate is None:
+            return None
+        return readable_basis(self.estimate.active_basis, self.estimate.lengthscales)[0]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that is still to be drawn.
+
+    Parameters
+    ----------
+    key : str
+        Part of its address on the page.
+    heading, alt, caption : str
+        Text. ``alt`` says what is to be seen, ``caption`` how to read it.
+    paint : callable
+        Draws on a figure.
+    height : float
+        Inches.
+    is_wide : bool
+        Whether it goes across the page.
+    drops : str
+        First line of its own title, which the heading makes idle.
+    """
+
+    key: str
+    heading: str
+    alt: str
+    caption: str
+    paint: Draw = field(repr=False)
+    height: float = HEIGHT
+    is_wide: bool = False
+    drops: str = ""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture as addresses of data: by width and background."""
+
+    sources: dict[tuple[str, str], str]
+    width: int
+    height: int
+
+
+def draw(picture: Picture) -> Drawn | str:
+    """Return the picture, or why there is none."""
+    sources: dict[Any, str] = {}
+    try:
+        for kind, width in (("narrow", WIDTH), ("wide", WIDE))[: 1 + picture.is_wide]:
+            for background in ("light", "dark"):
+                figure = plotting.new_figure(width, picture.height, background=background)
+                picture.paint(figure)
+                _drop_title(figure, picture.drops)
+                with warnings.catch_warnings():
+                    # Of names in other scripts; the text of the page has them whole.
+                    warnings.filterwarnings("ignore", "Glyph .* missing from font")
+                    sources[kind, background] = _address(figure)
+    except BoringError as error:
+        return str(error)
+    except (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
+        return f"Drawing failed: {type(error).__name__}: {error}"
+    return Drawn(sources, round(96 * WIDTH), round(96 * picture.height))
+
+
+def _drop_title(figure: Any, title: str) -> None:
+    """Drop a first line that the heading of the page says as well."""
+    texts = [ax._left_title for ax in figure.axes]
+    texts += [] if figure._suptitle is None else [figure._suptitle]
+    for text in texts:
+        text.set_text(text.get_text().removeprefix(title).lstrip("\n"))
+
+
+def _address(figure: Any) -> str:
+    content, kind = canvas.encode(figure, "svg"), "svg+xml"
+    if len(content) > MOST_SVG:
+        content, kind = canvas.encode(figure, "png", PNG_DPI), "png"
+    return f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
+
+
+def pictures(source: Source) -> dict[str, list[Picture]]:
+    """Return the figures that a study has, by section: "course", "matters", "points"."""
+    found: dict[str, list[Picture]] = {"course": [], "matters": [], "points": []}
+    estimate, model = source.estimate, source.model
+    if source.study.optimizer.data.finite_y.size:
+        found["course"].append(_convergence(source))
+        found["points"].append(_parallel(source))
+    if estimate is not None:
+        found["matters"] += [_importance(source, estimate), _loadings(source, estimate)]
+        found["matters"].append(_summary(source, estimate))
+    if model is not None and source.report.best is not None:
+        found["matters"].append(_slices(source, model, source.report.best))
+    if estimate is not None:
+        found["matters"].append(_spectrum(source, estimate))
+        if estimate.dimension_table:
+            found["matters"].append(_dimension(source, estimate))
+    if model is not None and _has_components(model):
+        found["matters"].append(_components(source, model))
+    return found
+
+
+def _axes(paint: Callable[[Any], Any]) -> Draw:
+    """Return what draws on a figure, from what draws on axes."""
+    return lambda figure: paint(figure.add_subplot())
+
+
+def _convergence(source: Source) -> Picture:
+    result = source.study.result()
+    best = result.best_so_far()
+    known = np.flatnonzero(np.isfinite(best))
+    alt = f"{result.n_evaluations} evaluations; no value meets the constraints."
+    if known.size:
+        first, last = int(known[0]), float(best[-1])
+        reached = int(np.flatnonzero(best == last)[0]) + 1
+        alt = (
+            f"Best value so far over {result.n_evaluations} evaluations: from "
+            f"{number(float(best[first]), 4)} at evaluation {first + 1} to {number(last, 4)}, "
+            f"reached at evaluation {reached}."
+        )
+    initial = sum(1 for row in source.study.rows() if row.get("phase") in ("initial", "told"))
+    is_shaded = initial < result.n_evaluations
+    shaded = " Shaded: earlier data and the initial design." if is_shaded else ""
+    return Picture(
+        "convergence",
+        "Best value so far",
+        alt,
+        "Steps are the best value that meets the constraints; dots are single evaluations, "
+        f"triangles those beyond the axis.{shaded}",
+        _axes(
+            lambda ax: plotting.plot_convergence(
+                result,
+                ax,
+                ylabel=source.ylabel,
+                n_initial=initial if is_shaded else None,
+            )
+        ),
+        is_wide=True,
+    )
+
+
+def _trust(estimate: SubspaceEstimate) -> str:
+    return "" if estimate.trusted else " The subspace is not to be trusted yet."
+
+
+def _importance(source: Source, estimate: SubspaceEstimate) -> Picture:
+    space = source.study.space
+    scores = space.importance_by_parameter(estimate.importance)
+    ends = [space.importance_by_parameter(end) for end in estimate.importance_interval.T]
+    by_parameter = replace(
+        estimate,
+        importance=np.array(list(scores.values())),
+        importance_interval=np.minimum(np.array([list(e.values()) for e in ends]).T, 1.0),
+    )
+    names = [plain(name) for name in scores]
+    told = "; ".join(
+        f"{row.parameter} {row.importance:.0%}"
+        + ("" if row.low is None else f" ({row.low:.0%} to {row.high:.0%})")
+        for row in source.report.importances[:MOST_TOLD]
+    )
+    more = max(0, len(scores) - MOST_TOLD)
+    return Picture(
+        "importance",
+        "Importance of the parameters",
+        f"Bars, largest first: {told}{f'; and {more} more' if more else ''}.{_trust(estimate)}",
+        "Share of the mean squared slope of the model over the whole space. Lines are intervals "
+        "of nominally 90 %.",
+        _axes(lambda ax: plotting.plot_importance(by_parameter, ax, names=names)),
+        height=float(np.clip(1.1 + PARAMETER_ROW * len(names), 2.2, 4.6)),
+        drops="Importance",
+    )
+
+
+def combinations(source: Source) -> list[str]:
+    """Return each direction as a sum of its largest terms, text."""
+    assert source.basis is not None
+    labels = source.study.space.column_names
+    return [
+        f"z{j} = {canvas.combination(column, labels)}"
+        for j, column in enumerate(source.basis.T, start=1)
+    ]
+
+
+def _loadings(source: Source, estimate: SubspaceEstimate) -> Picture:
+    assert source.basis is not None
+    rank = source.basis.shape[1]
+    return Picture(
+        "loadings",
+        "Directions that decide",
+        f"Bars of the weights in each direction. {'; '.join(combinations(source))}.",
+        "Weight of each parameter, scaled to its range; negative ones are hatched. Lines are "
+        "intervals of nominally 90 %."
+        + (
+            " The values tell what the directions span together; within it they are turned so that "
+            "each has few large weights."
+            if rank > 1
+            else ""
+        ),
+        lambda figure: plotting.plot_loadings(estimate, figure, names=source.names),
+        height=float(np.clip(1.7 + PARAMETER_ROW * len(source.names), 2.4, 4.6)),
+        drops="Active directions",
+    )
+
+
+def _summary(source: Source, estimate: SubspaceEstimate) -> Picture:
+    assert source.basis is not None
+    rank = source.basis.shape[1]
+    over = "z1" if rank == 1 else "z1 and z2"
+    return Picture(
+        "summary",
+        f"Values over {over}",
+        f"All values over {over}, with the mean of a model. "
+        f"{'; '.join(combinations(source)[:2])}.{_trust(estimate)}",
+        "If the direction tells nearly everything, the points follow the line."
+        if rank == 1
+        else "Points and surface share one scale of colours; where they agree, the directions tell "
+        "nearly everything. The surface fades where the model does not know.",
+        _axes(
+            lambda ax: plotting.plot_sufficient_summary(
+                source.study.optimizer, ax=ax, names=source.names, ylabel=source.ylabel
+            )
+        ),
+        height=4.0,
+    )
+
+
+def _spectrum(source: Source, estimate: SubspaceEstimate) -> Picture:
+    values = ", ".join(number(float(v), 3) for v in estimate.singular_values[:MOST_TOLD])
+    return Picture(
+        "spectrum",
+        "Strength of the directions",
+        f"Singular values, largest first: {values}; the first {estimate.effective_dim} are taken "
+        f"for active.{_trust(estimate)}",
+        "How fast the value changes along each direction. A gap after the filled points says that "
+        "the others do not matter.",
+        _axes(lambda ax: plotting.plot_spectrum(estimate, ax)),
+        drops="Spectrum",
+    )
+
+
+def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
+    best = min(row.bic for row in estimate.dimension_table)
+    lowest: dict[int, float] = {}
+    for row in estimate.dimension_table:
+        d = row.effective_dim
+        lowest[d] = min(lowest.get(d, np.inf), row.bic - best)
+    told = ", ".join(f"{d}: {number(bic, 3)}" for d, bic in sorted(lowest.items())[:MOST_TOLD])
+    return Picture(
+        "dimension",
+        "How many directions",
+        f"BIC above the lowest by number of directions: {told}. Taken: {estimate.effective_dim}.",
+        "The lowest explains the values best for its size; a difference of less than about 6 is "
+        "no strong evidence.",
+        _axes(lambda ax: plotting.plot_dimension(estimate, ax)),
+        drops="Evidence for each dimension",
+    )
+
+
+def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Picture:
+    study = source.study
+    space = study.space
+    center = space.encode(best["parameters"])[0]
+    labels = [label_of(space, column) for column in range(space.dim)]
+    unique = [f"{index} {label}" for index, label in enumerate(labels)]
+    by_label = {text: column for column, text in enumerate(unique)}
+    count = min(space.dim, 6)
+
+    def paint(figure: Any) -> None:
+        # Labels stand for columns until the axes are in the user's units.
+        plotting.plot_slices(
+            model,
+            figure,
+            center=center,
+            value=float(best["value"]),
+            names=unique,
+            top=count,
+            ylabel=source.ylabel,
+        )
+        for panel in figure.axes:
+            column = by_label[panel.get_label()]
+            name, label = space.columns[column]
+            _set_ticks(panel, *ticks_of(space.parameters[name], label))
+            panel.set_xlabel(labels[column], fontsize="small")
+            panel.set_label(labels[column])
+            canvas.wrap_texts(panel)
+
+    return Picture(
+        "slices",
+        "Around the best point",
+        f"Mean of the model along each of {count} parameters that change it most, all others as in "
+        f"the best point, whose value is {number(float(best['value']), 4)}.",
+        "Dotted: the best point. Band: two standard deviations of the model, without noise.",
+        paint,
+        height=1.1 + 1.75 * -(-count // 3),
+        drops="Slices through the incumbent",
+    )
+
+
+def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
+    """Set the ticks of [-1, 1], those at the ends within the width of the panel."""
+    panel.set_xticks(positions, texts)
+    for text, at in zip(panel.get_xticklabels(), positions, strict=True):
+        text.set_horizontalalignment("left" if at < -0.85 else "right" if at > 0.85 else "center")
+
+
+def _has_components(model: ObjectiveModel) -> bool:
+    """Say whether a model has passive components, beside the active one and a constant."""
+    posterior = getattr(model, "posterior", None)
+    return posterior is not None and len(posterior.model.kernel.terms) > 1
+
+
+def _components(source: Source, model: ObjectiveModel) -> Picture:
+    names = model.posterior.model.kernel.component_names
+    return Picture(
+        "components",
+        "Parts of the model",
+        f"The model is a sum of {len(names)} parts: {_listed(names)}.",
+        "Each part over its own direction, with a band of two standard deviations; marks at the "
+        "foot are the evaluations.",
+        lambda figure: plotting.plot_components(
+            model, figure, names=source.names, ylabel=f"part ({source.ylabel})"
+        ),
+        height=5.0,
+        drops="Components of the model",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_TOLD])
+    return shown if len(names) <= MOST_TOLD else f"{shown} and {len(names) - MOST_TOLD} more"
+
+
+def _parallel(source: Source) -> Picture:
+    study = source.study
+    run = study.result()
+    feasible = feasible_rows(run.y, run.constraints)
+    left_out = ""
+    if feasible.any():
+        if not (feasible | ~np.isfinite(run.y)).all():
+            left_out = " Points that break a constraint are left out."
+        run = replace(run, y=np.where(feasible, run.y, np.nan))
+    elif study.n_constraints:
+        left_out = " No point meets the constraints: all are drawn."
+    drawn = int(np.isfinite(run.y).sum())
+    lines = "point as a line" if drawn == 1 else "points as lines"
+    return Picture(
+        "parallel",
+        "All points at once",
+        f"{drawn} evaluated {lines} across the parameters, coloured by the rank of their "
+        "values. The table below has the same numbers.",
+        "Each parameter runs from its lower bound at the foot to its upper bound at the head; the "
+        f"thick line is the best point.{left_out}",
+        _axes(
+            lambda ax: plotting.plot_parallel_coordinates(
+                run, ax=ax, names=source.names, label=source.ylabel
+            )
+        ),
+        height=4.4,
+        is_wide=True,
+    )

@@ -1,0 +1,99 @@
+"""Text of a user inside HTML, and small pieces of markup."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+__all__ = ["escape", "number", "plain", "printable", "shown", "table", "tag"]
+
+# HTML knows no control characters, nor half of a pair of surrogates.
+FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+
+
+def printable(text: Any) -> str:
+    """Return text without what cannot be shown."""
+    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text))
+
+
+def escape(text: Any) -> str:
+    """Return any text such that it is text in HTML, also inside a quoted attribute."""
+    return html.escape(printable(text))
+
+
+def plain(text: str) -> str:
+    """Return text of which matplotlib takes no part for a formula."""
+    return printable(text).replace("$", r"\$")
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number with so many digits, and a true minus."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value).replace("-", "−")
+    if math.isnan(value):
+        return "not a number"
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def shown(value: Any, digits: int = 6) -> str:
+    """Return a value of a parameter as text, not escaped."""
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, (int, float)):
+        return number(value, digits)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def tag(name: str, content: str, **attributes: str | None) -> str:
+    """Return an element around markup; attributes are escaped, a trailing underscore is dropped."""
+    listed = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{listed}>{content}</{name}>"
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Iterable[int] = ()
+) -> str:
+    """Return a table that scrolls by itself if it is wide.
+
+    Parameters
+    ----------
+    caption : str
+        Text.
+    head : sequence of str
+        Text.
+    rows : iterable of sequence of str
+        Text; the first cell names the row.
+    numeric : iterable of int
+        Columns set to the right.
+    """
+    right = set(numeric)
+
+    def classes(column: int) -> str | None:
+        return "n" if column in right else None
+
+    header = "".join(
+        tag("th", escape(text), scope="col", class_=classes(i)) for i, text in enumerate(head)
+    )
+    lines = []
+    for row in rows:
+        first = tag("th", escape(row[0]), scope="row")
+        others = (
+            tag("td", escape(text), class_=classes(i)) for i, text in enumerate(row[1:], start=1)
+        )
+        lines.append(f"<tr>{first}{''.join(others)}</tr>")
+    body = "\n".join(lines)
+    inner = (
+        f"<table>{tag('caption', escape(caption))}<thead><tr>{header}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody></table>"
+    )
+    return tag("div", inner, class_="scroll", role="region", aria_label=caption, tabindex="0")

@@ -1,0 +1,274 @@
+"""The page: sound HTML that loads nothing, whatever the study holds."""
+
+import base64
+import math
+import re
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import baselines  # noqa: F401 (registers the optimiser without a subspace)
+from boring.exceptions import InvalidInputError
+from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
+from boring.report import html_report, watch_html_report, write_html_report
+from boring.report._evaluations import evaluations_table
+from boring.report._units import ticks_of
+from boring.study import Study
+from boring.study.cli import main
+
+pytest.importorskip("matplotlib")
+
+VOID = {"meta", "link", "img", "source", "br"}
+MAY_STAY_OPEN = {"td", "th", "tr", "p", "li"}
+EVIL = "<script>alert('x')</script> & \"$gain$\" \x07"
+
+
+class Page(HTMLParser):
+    """Elements of a page; complains of tags that are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.words = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open[-1] != tag and self.open[-1] in MAY_STAY_OPEN:
+            self.open.pop()
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+    def all(self, *tags):
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+    @property
+    def levels(self):
+        return [int(tag[1]) for tag, _ in self.elements if re.fullmatch("h[1-6]", tag)]
+
+
+def check(text):
+    """Return the page, after checks that hold for all of them."""
+    assert text.startswith('<!DOCTYPE html>\n<html lang="en">')
+    page = Page(text)
+    assert page.levels[0] == 1
+    assert page.levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(page.levels))
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        for key in ("src", "srcset", "href"):
+            address = attributes.get(key)
+            assert address is None or address.startswith(("data:", "#"))
+            assert address is None or not address.startswith("#") or address[1:] in ids
+        assert not any(key.startswith("on") or key == "style" for key in attributes)
+    assert all(len(a["alt"]) > 20 for a in page.all("img"))
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert len(page.all("script")) == 1
+    assert "default-src 'none'" in text
+    return page
+
+
+def quadratic(space, n, *, seed=0, **options):
+    study = Study(space, direction="minimize", seed=seed, **options)
+    rng = np.random.default_rng(seed)
+    for configuration in study.space.decode(rng.uniform(-1, 1, (n, study.space.dim))):
+        U = study.space.encode(configuration)[0]
+        constraints = [1.0] * study.n_constraints
+        study.tell(configuration, float((U[0] - 0.5 * U[-1]) ** 2), constraints or None)
+    return study
+
+
+@pytest.fixture(scope="module")
+def study():
+    space = [
+        Real("gain", 0.1, 10.0, log=True, unit="dB"),
+        Real(EVIL, -3.0, 5.0, unit="<mm>"),
+        Categorical("kind", ["a", "b", "<c>"]),
+    ]
+    made = quadratic(ParameterSpace(space), 16)
+    made.tell_failed(made.ask()[0].number, "<b>the lamp</b> broke")
+    return made
+
+
+@pytest.fixture(scope="module")
+def text(study):
+    return html_report(study, title=EVIL, value_label="loss <m>")
+
+
+def test_the_page_has_findings_figures_and_all_evaluations(study, text):
+    page = check(text)
+    for words in ("What was found", "Best settings", "gain", "dB", "loss <m>", "What decides"):
+        assert words in page.text
+    figures = [a["id"] for a in page.all("figure")]
+    assert figures == [
+        "convergence", "importance", "loadings", "summary", "slices", "spectrum", "dimension",
+        "parallel",
+    ]  # fmt: skip
+    rows = text.split("<table class=data>")[1].split("<tbody>")[1].count("<tr")
+    assert rows == study.status().n_told == 17
+    assert "class=failed" in text
+    assert text.count("<tr class=best>") == 1
+
+
+def test_text_of_the_user_is_text(text):
+    assert "<script>alert" not in text
+    assert "<b>the lamp" not in text
+    assert "&lt;script&gt;alert" in text
+    assert "\x07" not in text
+    assert "<b>the lamp</b> broke (1)" in Page(text).text
+
+
+def test_figures_suit_light_and_dark_pages(text):
+    page = Page(text)
+    dark = [a for a in page.all("source") if "dark" in a["media"]]
+    assert len(dark) == len(page.all("img")) + 2  # two figures are drawn wide as well
+    for kind, background in (("img", "#ffffff"), ("source", "#14181d")):
+        key = "src" if kind == "img" else "srcset"
+        first = next(a[key] for a in page.all(kind) if "svg" in a[key])
+        assert background in base64.b64decode(first.split(",")[1]).decode().lower()
+
+
+def test_only_what_the_page_brings_may_act(text):
+    for tag in ("script", "style"):
+        content = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL).group(1)
+        digest = base64.b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in text
+
+
+def test_without_evaluations():
+    page = check(html_report(Study({"a": (0.0, 1.0)}, direction="maximize")))
+    assert "There is no best value yet" in page.text
+    assert "There is no evaluation yet." in page.text
+    assert page.all("img") == []
+
+
+def test_one_evaluation():
+    page = check(html_report(quadratic({"a": (0.0, 1.0), "b": (0.0, 2.0)}, 1)))
+    assert [a["id"] for a in page.all("figure")] == ["convergence", "parallel"]
+
+
+def test_failures_alone():
+    study = Study({"a": (0.0, 1.0), "b": (0.0, 2.0)}, direction="minimize")
+    study.tell_failed({"a": 0.5, "b": 1.0}, "no beam")
+    page = check(html_report(study))
+    assert "no beam (1)" in page.text
+    assert page.all("img") == []
+
+
+def test_no_feasible_point_and_an_optimiser_without_subspace():
+    study = quadratic({"a": (0.0, 1.0), "value": (0.0, 2.0)}, 4, n_constraints=1, optimizer="sobol")
+    text = html_report(study)
+    page = check(text)
+    assert "no value meets the constraints" in page.all("img")[0]["alt"]
+    assert "No point meets the constraints: all are drawn." in page.text
+    assert "learns none" in page.text
+    assert text.count("<tr class=infeasible>") == 4
+
+
+def test_infeasible_points_are_no_lines():
+    study = quadratic({"a": (0.0, 1.0), "b": (0.0, 2.0)}, 3, n_constraints=1)
+    study.tell({"a": 0.1, "b": 0.2}, 7.0, [-1.0])
+    page = check(html_report(study, with_subspace=False))
+    assert "1 evaluated point as a line" in page.all("img")[-1]["alt"]
+    assert "Points that break a constraint are left out." in page.text
+    assert "It was not asked for." in page.text
+
+
+def test_a_large_table_is_small_and_quickly_made():
+    study = quadratic({f"parameter {i}": (0.0, 1.0) for i in range(100)}, 500, optimizer="sobol")
+    assert len(evaluations_table(study, "value")) < 1_500_000
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        Real("a", -50.0, 120.0),
+        Real("a", 0.1, 10.0, log=True),
+        Real("a", 3e-7, 2e5, log=True),
+        Real("a", 2.0, 2.5, log=True),
+        Real("a", 0.0, 1.0, step=0.25),
+        Integer("a", 1, 9),
+        Integer("a", 2, 3),
+        Integer("a", 1, 1000, log=True),
+    ],
+)
+def test_ticks_lie_where_the_value_is(parameter):
+    places, texts = ticks_of(parameter, "a")
+    assert 2 <= len(places) <= 4
+    for place, text in zip(places, texts, strict=True):
+        value = float(text.replace("−", "-"))
+        assert parameter.low <= value <= parameter.high
+        fraction = 0.5 * (place + 1.0)
+        if parameter.log:
+            at = parameter.low * math.exp(fraction * math.log(parameter.high / parameter.low))
+        else:
+            at = parameter.low + fraction * (parameter.high - parameter.low)
+        assert value == pytest.approx(at, rel=1e-5, abs=1e-9)
+
+
+def test_ticks_of_choices():
+    assert ticks_of(Ordinal("s", ["S", "M", "L"]), "s") == ([-1.0, 0.0, 1.0], ["S", "M", "L"])
+    assert ticks_of(Categorical("k", ["no", "yes"]), "k=yes")[1] == ["no", "yes"]
+    assert ticks_of(Categorical("k", ["a", "b", "c"]), "k=b")[1] == ["other", "b"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    target = tmp_path / "run.jsonl"
+    space = ParameterSpace([Real("a", 0.0, 1.0), Real("b", 0.0, 1.0), Fixed("c", [1, "<"])])
+    with Study(space, direction="minimize", path=target, optimizer="sobol", seed=0) as study:
+        study.tell({"a": 0.25, "b": 0.5}, 1.0)
+    return target
+
+
+def test_the_command_writes_a_page(path, tmp_path, capsys):
+    page = tmp_path / "report.html"
+    assert main(["report", str(path), "-o", str(page), "--title", "Spring <1>"]) == 0
+    assert "Written" in capsys.readouterr().out
+    assert "Spring <1>" in check(page.read_text(encoding="utf-8")).text
+    assert list(tmp_path.glob("*.partial")) == []
+    assert main(["report", str(path), "-o", str(tmp_path / "report.pdf")]) == 1
+    assert "must end in .html" in capsys.readouterr().err
+    assert main(["report", str(path), "--watch", "5"]) == 2
+
+
+def test_watching_follows_the_study_and_ends_with_a_still_page(path, tmp_path):
+    target, counts, waits = tmp_path / "report.html", [], []
+
+    def wait(seconds):
+        waits.append(seconds)
+        text = target.read_text(encoding="utf-8")
+        assert '<meta http-equiv="refresh" content="2">' in text
+        if len(waits) == 1:
+            with Study.open(path) as study:
+                study.tell({"a": 0.75, "b": 0.5}, 0.5)
+        if len(waits) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        watch_html_report(path, target, 2.0, on_page=counts.append, wait=wait)
+    assert counts == [1, 2]
+    assert waits == [2.0] * 3
+    assert 'http-equiv="refresh"' not in target.read_text(encoding="utf-8")
+
+
+def test_a_refresh_must_be_a_second_or_more(path, tmp_path):
+    study = Study.open(path, read_only=True)
+    with pytest.raises(InvalidInputError, match="a second or more"):
+        write_html_report(study, tmp_path / "report.html", refresh=0.1)
