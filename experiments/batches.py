@@ -1,11 +1,11 @@
 """What several workers gain in time, and lose in regret per evaluation.
 
-Run ``python -m experiments.batches`` from the root of the checkout. Workers are simulated by a clock
-of events, so that nobody waits: an evaluation takes between half and one and a half units of time,
-drawn by seed and number; as soon as a value comes it is told and the free worker gets the next
-point, while the others are still at theirs. ``--equal-times`` lets every evaluation take one unit,
-which makes batches. The time of suggestions is not counted. Each line of the output is one run; what
-is there already is not run again, and ``--seeds 0`` prints the tables alone.
+Run ``python -m experiments.batches`` from the root of the checkout. Workers are simulated by a
+clock of events, so that nobody waits: an evaluation takes between half and one and a half units of
+time, drawn by seed and number; as soon as a value comes it is told and the free worker gets the
+next point, while the others are still at theirs. ``--equal-times`` lets every evaluation take one
+unit, which makes batches. The time of suggestions is not counted. Each line of the output is one
+run; what is there already is not run again, and ``--seeds 0`` prints the tables alone.
 
 Peers ask one point after the other, too, the outstanding ones told as their adapters say
 (`experiments.peers`).

@@ -379,8 +379,10 @@ def _directions(space: ParameterSpace, estimate: SubspaceEstimate) -> tuple[Dire
 
 
 def _rest_of(study: Study, directions: tuple[DirectionReport, ...]) -> RestReport | None:
-    """Return what the other parameters do: half the mean square of the change when they alone are
-    drawn anew (Jansen 1999, "Analysis of variance designs for model output").
+    """Return what the other parameters do.
+
+    Half the mean square of the change when they alone are drawn anew (Jansen 1999, "Analysis of
+    variance designs for model output").
     """
     from boring.outlook import objective_model
     from boring.rng import keyed_generator
