@@ -402,7 +402,7 @@ class OptimizationResult:
                 "Data frames need pandas, which is not installed: pip install 'boring-bo[study]'."
             ) from error
         constraints = np.empty((self.y.size, 0)) if self.constraints is None else self.constraints
-        other = {
+        other: dict[str, Any] = {
             "value": self.y,
             "best so far": self.best_so_far(),
             **{f"constraint {i + 1}": c for i, c in enumerate(constraints.T)},
@@ -416,7 +416,8 @@ class OptimizationResult:
                 f"names must be {dim} different ones beside {list(other)}; received {given}. "
                 "Rename them, or leave them out."
             )
-        return pandas.DataFrame({**dict(zip(given, self.X.T, strict=True)), **other})
+        coordinates: dict[str, Any] = dict(zip(given, self.X.T, strict=True))
+        return pandas.DataFrame({**coordinates, **other})
 
     def __repr__(self) -> str:
         """Return a short summary."""
