@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -373,6 +373,51 @@ class OptimizationResult:
             NaN until the first finite value that satisfies every constraint.
         """
         return best_so_far(self.y, self.direction, self.constraints)
+
+    def to_dataframe(self, names: Sequence[str] | None = None) -> Any:
+        """Return a pandas data frame with a row for each evaluation, in their order.
+
+        Parameters
+        ----------
+        names : sequence of str, length D, optional
+            Columns of the coordinates; default ``x0``, ``x1`` and so on.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Coordinates in raw units, then ``value`` in the caller's sign, ``best so far``,
+            ``constraint 1`` and so on, ``phase`` and ``seconds`` of the suggestion.
+
+        Raises
+        ------
+        InvalidInputError
+            If the names are not D different ones, or one of them is another column's.
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError(
+                "Data frames need pandas, which is not installed: pip install 'boring-bo[study]'."
+            ) from error
+        constraints = np.empty((self.y.size, 0)) if self.constraints is None else self.constraints
+        other: dict[str, Any] = {
+            "value": self.y,
+            "best so far": self.best_so_far(),
+            **{f"constraint {i + 1}": c for i, c in enumerate(constraints.T)},
+            "phase": [record.phase for record in self.records],
+            "seconds": [record.seconds for record in self.records],
+        }
+        dim = self.X.shape[1]
+        given = [f"x{i}" for i in range(dim)] if names is None else [str(name) for name in names]
+        if len(given) != dim or len({*given, *other}) != dim + len(other):
+            raise InvalidInputError(
+                f"names must be {dim} different ones beside {list(other)}; received {given}. "
+                "Rename them, or leave them out."
+            )
+        coordinates: dict[str, Any] = dict(zip(given, self.X.T, strict=True))
+        return pandas.DataFrame({**coordinates, **other})
 
     def __repr__(self) -> str:
         """Return a short summary."""

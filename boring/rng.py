@@ -170,10 +170,12 @@ def isolated_environment() -> Iterator[None]:
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Run the block with one BLAS thread and restore the former number on exit.
+    """Run the block with one BLAS thread, and numpy's own ways with floating-point errors.
 
-    The matrices of this library are small: more threads cost more than they give. The controller
-    is cached, and made anew once scipy has brought a BLAS of its own.
+    Both are restored on exit. The matrices of this library are small: more threads cost more than
+    they give. A caller's ``numpy.seterr(all="raise")`` is meant for his own code; here a density
+    that underflows is zero, as it should be. The controller is cached, and made anew once scipy
+    has brought a BLAS of its own.
     """
     has_scipy = "scipy.linalg" in sys.modules
     controller = _controllers.get(has_scipy)
@@ -181,5 +183,6 @@ def single_blas_thread() -> Iterator[None]:
         from threadpoolctl import ThreadpoolController
 
         controller = _controllers[has_scipy] = ThreadpoolController()
-    with controller.limit(limits=1, user_api="blas"):
+    defaults = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+    with controller.limit(limits=1, user_api="blas"), defaults:
         yield

@@ -172,17 +172,23 @@ def _checks(data: _Data, d: int, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def read(path: Path) -> dict[tuple[str, int, str], dict[str, Any]]:
-    """Return records by (cell, seed, method); a torn last line is left out."""
-    records: dict[tuple[str, int, str], dict[str, Any]] = {}
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a file, none if there is no file; a torn line is left out."""
+    records: list[dict[str, Any]] = []
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                record = json.loads(line)
+                records.append(json.loads(line))
             except json.JSONDecodeError:
                 continue
-            records[record["cell"], record["seed"], record["method"]] = record
     return records
+
+
+def read(path: Path) -> dict[tuple[str, int, str], dict[str, Any]]:
+    """Return records by (cell, seed, method); a torn last line is left out."""
+    return {
+        (record["cell"], record["seed"], record["method"]): record for record in read_lines(path)
+    }
 
 
 def append(path: Path, record: dict[str, Any]) -> None:

@@ -13,16 +13,17 @@ from boring.parameters.base import Parameter
 from boring.parameters.choices import Categorical
 from boring.parameters.real import Real
 from boring.parameters.whole import Integer
+from boring.subspace.rotation import readable_basis
 from boring.typing import FloatArray
 
 if TYPE_CHECKING:
     from boring.parameters.space import ParameterSpace
     from boring.subspace.estimate import SubspaceEstimate
 
-__all__ = ["LoadingRow", "SubspaceDescription", "describe_subspace"]
+__all__ = ["LoadingRow", "SubspaceDescription", "describe_subspace", "readable_directions"]
 
 NAMED = 6  # parameters named for each direction
-LEAST_SHARE = 0.01  # of a direction, below which a parameter is not compared with others
+LEAST_SHARE = 0.03  # of a direction, below which a parameter is not compared with others
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,30 @@ class LoadingRow:
 
 @dataclass(frozen=True)
 class SubspaceDescription:
-    """Text, and the rows that it is made of."""
+    """Text, the rows that it is made of, and for each direction the exchanges in words."""
 
     text: str
     rows: tuple[LoadingRow, ...]
+    exchanges: tuple[tuple[str, ...], ...]
 
     def __str__(self) -> str:
         """Return the text."""
         return self.text
+
+
+def readable_directions(estimate: SubspaceEstimate) -> tuple[FloatArray, FloatArray]:
+    """Return the varimax basis of a subspace, and the lengthscales along its columns.
+
+    Returns
+    -------
+    basis : ndarray, shape (D, d)
+        Orthonormal; the direction along which the model is steepest comes first.
+    lengthscales : ndarray, shape (d,)
+        1 / l^2 = sum_j (r_j / l_j)^2, with r the column of the rotation.
+    """
+    scales = np.asarray(estimate.lengthscales, dtype=np.float64)
+    basis, rotation = readable_basis(estimate.active_basis, scales)
+    return basis, 1.0 / np.sqrt(((rotation / scales[:, None]) ** 2).sum(axis=0))
 
 
 def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> SubspaceDescription:
@@ -90,9 +107,11 @@ def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> Subs
     Notes
     -----
     Along one direction all parameters act through one number, z: hence "+1 dB of gain does what
-    -3 mm of pos does". With several directions the exchange holds along each of them alone.
+    -3 mm of pos does". With several directions the exchange holds along each of them alone. The
+    data identify the span of several directions only: they are turned to the form with the fewest
+    large entries (`boring.subspace.rotation`).
     """
-    W = estimate.active_basis
+    W, lengthscales = readable_directions(estimate)
     if len(W) != space.dim:
         raise InvalidInputError(
             f"The estimate is of {len(W)} columns, the space has {space.dim}. Give the space whose "
@@ -100,7 +119,8 @@ def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> Subs
         )
     rows: list[LoadingRow] = []
     lines: list[str] = []
-    for j, lengthscale in enumerate(estimate.lengthscales):
+    exchanges: list[tuple[str, ...]] = []
+    for j, lengthscale in enumerate(lengthscales):
         found = [
             _row(j + 1, parameter, W[space.slice_of(name), j], float(lengthscale))
             for name, parameter in space.parameters.items()
@@ -111,13 +131,14 @@ def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> Subs
         named = ", ".join(f"{row.parameter} {row.share:.0%}" for row in found[:NAMED])
         more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
         lines.append(f"Direction {j + 1} (lengthscale {lengthscale:.3g}): {named}{more}")
-        lines += _exchanges(found[:NAMED], space)
+        exchanges.append(tuple(_exchanges(found[:NAMED], space)))
+        lines += [f"  {line}" for line in exchanges[-1]]
     importance = space.importance_by_parameter(estimate.importance)
     order = sorted(importance, key=lambda name: -importance[name])[: 2 * NAMED]
     lines.append("importance: " + ", ".join(f"{name} {importance[name]:.0%}" for name in order))
     if not estimate.trusted:
         lines.append("The data do not vouch for this subspace (not trusted, or not checked).")
-    return SubspaceDescription("\n".join(lines), tuple(rows))
+    return SubspaceDescription("\n".join(lines), tuple(rows), tuple(exchanges))
 
 
 def _row(direction: int, parameter: Parameter, w: FloatArray, lengthscale: float) -> LoadingRow:
@@ -172,13 +193,12 @@ def _exchanges(rows: list[LoadingRow], space: ParameterSpace) -> list[str]:
         if isinstance(parameter, Categorical):
             verb = f"{row.effect / first.effect:+.3g} times what"
             lines.append(
-                f"  {row.step} of {row.parameter} does {verb} {first.step} of "
-                f"{first.parameter} does"
+                f"{row.step} of {row.parameter} does {verb} {first.step} of {first.parameter} does"
             )
         else:
             amount = _amount(parameter, first.effect / row.effect)
             lines.append(
-                f"  {first.step} of {first.parameter} does what {amount} of {row.parameter} does"
+                f"{first.step} of {first.parameter} does what {amount} of {row.parameter} does"
             )
     return lines
 

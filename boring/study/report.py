@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
     from .study import Study
 
-__all__ = ["DirectionReport", "ImportanceReport", "OutlookReport", "StudyReport", "make_report"]
+__all__ = [
+    "DirectionReport",
+    "ImportanceReport",
+    "OutlookReport",
+    "RestReport",
+    "StudyReport",
+    "make_report",
+]
 
 N_RECENT = 10
 """Evaluations over which the recent gain is told (chosen here)."""
@@ -29,6 +36,12 @@ is called strong (Kass and Raftery 1995, "Bayes factors")."""
 
 CLOSE_RATIO = 1.5
 """Ratio of neighbouring singular values below which directions are not told apart (chosen here)."""
+
+MANY = 12
+"""Parameters above which those that hardly matter are summed up in the text (chosen here)."""
+
+N_PAIRS = 512
+"""Pairs of points from which the effect of the other parameters is computed (chosen here)."""
 
 LARGE_NOISE = 0.1
 """Share of the spread of values from which on noise is worth a sentence (chosen here)."""
@@ -61,12 +74,36 @@ class DirectionReport:
     ----------
     loadings : dict of str to float
         From columns to their weights, largest first, small ones left out; squares of all sum to 1.
+        Of several directions the data identify the span alone; these are turned so that each has
+        few large weights.
     strength : float
-        Singular value of the direction; larger is more.
+        Slope of the model along the direction, one over its lengthscale.
+    parameters : tuple of str
+        That the columns belong to, in their order.
+    exchanges : tuple of str
+        What a step of one parameter does, in steps of the others.
     """
 
     loadings: dict[str, float]
     strength: float
+    parameters: tuple[str, ...] = ()
+    exchanges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RestReport:
+    """What the parameters that no direction names do together.
+
+    Parameters
+    ----------
+    parameters : tuple of str
+    std : float
+        Standard deviation of what they change the result by over the whole space, the others
+        being held, as the model sees it; units of the objective.
+    """
+
+    parameters: tuple[str, ...]
+    std: float
 
 
 @dataclass(frozen=True)
@@ -93,10 +130,10 @@ class OutlookReport:
         """Return the outlook in words."""
         lines = []
         if self.recent_gain is not None:
-            lines.append(
-                f"The last {_count(self.n_recent, 'evaluation')} improved the best value by "
-                f"{self.recent_gain:.3g}."
-            )
+            change = f"improved the best value by {self.recent_gain:.3g}"
+            if not self.recent_gain:
+                change = "did not improve the best value"
+            lines.append(f"The last {_count(self.n_recent, 'evaluation')} {change}.")
         if self.expected_improvement is not None:
             lines.append(
                 "The model expects the next evaluation to improve it by up to "
@@ -132,6 +169,8 @@ class StudyReport:
     unknown : tuple of str
         What is not known yet, in sentences.
     outlook : OutlookReport
+    rest : RestReport or None
+        None where all parameters are named, or none.
     """
 
     direction: str
@@ -153,6 +192,7 @@ class StudyReport:
     outlook: OutlookReport = field(
         default_factory=lambda: OutlookReport(None, None, N_RECENT, None)
     )
+    rest: RestReport | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-able values."""
@@ -185,10 +225,15 @@ class StudyReport:
         if self.best is None:
             return "There is no best value yet: no evaluation succeeded within the constraints."
         lines = [f"Best value {self.best['value']:.6g}, with"]
-        for name, value in self.best["parameters"].items():
-            unit = f" {self.units[name]}" if self.units.get(name) else ""
-            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-            lines.append(f"  {name} = {shown}{unit}")
+        parameters = self.best["parameters"]
+        rest = self.rest.parameters if self.rest and len(parameters) > MANY else ()
+        for name, value in parameters.items():
+            if name not in rest:
+                unit = f" {self.units[name]}" if self.units.get(name) else ""
+                shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+                lines.append(f"  {name} = {shown}{unit}")
+        if rest:
+            lines.append(f"  and {_count(len(rest), 'other')}, which `best` of the study has.")
         return "\n".join(lines)
 
     def _subspace(self) -> str:
@@ -200,19 +245,40 @@ class StudyReport:
         lines = [f"Active subspace: {counted} {verb}, {trust}."]
         for i, direction in enumerate(self.directions, start=1):
             sums = " ".join(f"{weight:+.2f} {name}" for name, weight in direction.loadings.items())
-            lines.append(f"  direction {i}: {sums}")
+            lines.append(f"  direction {i}: {_together(direction.parameters)}{sums}")
+            lines += [f"    {line}" for line in direction.exchanges]
+        if self.rest is not None:
+            lines.append(self._rest(self.rest))
         if self.why_no_subspace is not None:
             lines.append(self.why_no_subspace)
         return "\n".join(lines)
+
+    def _rest(self, rest: RestReport) -> str:
+        n = len(rest.parameters)
+        who = f"The other {n} parameters together change" if n > 1 else "The other one changes"
+        text = f"{who} the result by about {rest.std:.2g} (one standard deviation)"
+        if self.noise_std is not None and rest.std < self.noise_std:
+            return f"{text}, less than the noise of one evaluation, {self.noise_std:.2g}."
+        if self.outlook.spread is not None:
+            return f"{text}; all values so far have one of {self.outlook.spread:.2g}."
+        return f"{text}."
 
     def _importances(self) -> str:
         if not self.importances:
             return ""
         lines = ["Importance of the parameters over the whole space (90 % interval):"]
-        width = max(len(row.parameter) for row in self.importances)
-        for row in self.importances:
+        shown = list(self.importances)
+        if len(shown) > MANY:
+            shown = [row for row in shown if max(row.importance, row.high or 0.0) >= WORTH_TELLING]
+            shown = shown or list(self.importances[:MANY])
+        width = max(len(row.parameter) for row in shown)
+        for row in shown:
             interval = "" if row.low is None else f"  [{row.low:.2f}, {row.high:.2f}]"
             lines.append(f"  {row.parameter:<{width}}  {row.importance:.2f}{interval}")
+        left = self.importances[len(shown) :]
+        if left:
+            total = sum(row.importance for row in left)
+            lines.append(f"  {_count(len(left), 'other')}, together {total:.2g}")
         return "\n".join(lines)
 
     def _outlook(self) -> str:
@@ -237,6 +303,7 @@ def make_report(study: Study, *, with_subspace: bool = True) -> StudyReport:
     history = study.optimizer._history
     estimate, why = _estimate(study) if with_subspace else (None, "It was not asked for.")
     noise = _noise(study)
+    directions = () if estimate is None else _directions(study.space, estimate)
     failures: dict[str, int] = {}
     for tell in history.tells:
         if not np.isfinite(tell.y):
@@ -252,7 +319,7 @@ def make_report(study: Study, *, with_subspace: bool = True) -> StudyReport:
         failures=dict(sorted(failures.items(), key=lambda item: -item[1])),
         best=status.best,
         units=_units(study.space),
-        directions=() if estimate is None else _directions(study.space, estimate),
+        directions=directions,
         effective_dim=None if estimate is None else estimate.effective_dim,
         subspace_trusted=estimate is not None and estimate.trusted,
         why_no_subspace=why,
@@ -260,6 +327,7 @@ def make_report(study: Study, *, with_subspace: bool = True) -> StudyReport:
         noise_std=noise,
         unknown=tuple(_unknown(study, estimate, noise)),
         outlook=_outlook(study),
+        rest=_rest_of(study, directions),
     )
 
 
@@ -294,14 +362,50 @@ def _learns_subspace(study: Study) -> bool:
 
 
 def _directions(space: ParameterSpace, estimate: SubspaceEstimate) -> tuple[DirectionReport, ...]:
+    from boring.parameters.report import describe_subspace, readable_directions
+
+    owners = [name for name, _ in space.columns]
     labels = space.column_names
+    basis, lengthscales = readable_directions(estimate)
+    exchanges = describe_subspace(estimate, space).exchanges
     found = []
-    for j in range(estimate.effective_dim):
-        weights = estimate.active_basis[:, j]
+    for weights, lengthscale, lines in zip(basis.T, lengthscales, exchanges, strict=True):
         order = np.argsort(-np.abs(weights), kind="stable")
-        named = {labels[i]: float(weights[i]) for i in order if weights[i] ** 2 >= WORTH_TELLING}
-        found.append(DirectionReport(named, float(estimate.singular_values[j])))
+        named = [i for i in order if weights[i] ** 2 >= WORTH_TELLING]
+        found.append(
+            DirectionReport(
+                {labels[i]: float(weights[i]) for i in named},
+                float(1.0 / lengthscale),
+                tuple(dict.fromkeys(owners[i] for i in named)),
+                lines,
+            )
+        )
     return tuple(found)
+
+
+def _rest_of(study: Study, directions: tuple[DirectionReport, ...]) -> RestReport | None:
+    """Return what the other parameters do.
+
+    Half the mean square of the change when they alone are drawn anew (Jansen 1999, "Analysis of
+    variance designs for model output").
+    """
+    from boring.outlook import objective_model
+    from boring.rng import keyed_generator
+
+    named = {name for direction in directions for name in direction.parameters}
+    others = [name for name, p in study.space.parameters.items() if p.n_columns]
+    others = [name for name in others if name not in named]
+    model = objective_model(study.optimizer)
+    if not named or not others or model is None:
+        return None
+    rng = keyed_generator(study.optimizer.entropy, "rest", study.optimizer.n_told)
+    first, second = rng.uniform(-1.0, 1.0, (2, N_PAIRS, study.space.dim))
+    for name in named:
+        columns = study.space.slice_of(name)
+        second[:, columns] = first[:, columns]
+    box = study.optimizer.space
+    means = [model.predict(box.unscale(points))[0] for points in (first, second)]
+    return RestReport(tuple(others), float(np.sqrt(0.5 * np.mean((means[0] - means[1]) ** 2))))
 
 
 def _importances(space: ParameterSpace, estimate: SubspaceEstimate) -> tuple[ImportanceReport, ...]:
@@ -376,7 +480,7 @@ def _unknown_of_subspace(estimate: SubspaceEstimate) -> list[str]:
         if strengths[j] < CLOSE_RATIO * strengths[j + 1]:
             lines.append(
                 f"Directions {j + 1} and {j + 2} are about equally strong: the values tell the "
-                "plane of the two, not each of them."
+                "plane of the two; within it, the directions with the fewest parameters are shown."
             )
     return lines
 
@@ -397,6 +501,15 @@ def _outlook(study: Study) -> OutlookReport:
         n_recent=n_recent,
         spread=float(finite.std()) if finite.size else None,
     )
+
+
+def _together(names: tuple[str, ...]) -> str:
+    """Return who acts in a direction, in words."""
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"{names[0]} alone, "
+    return f"{', '.join(names[:-1])} and {names[-1]} act together, "
 
 
 def _count(n: int, what: str) -> str:

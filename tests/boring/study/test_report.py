@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from boring.parameters import Real
 from boring.study import Study
 from boring.study.report import (
     DirectionReport,
     ImportanceReport,
     OutlookReport,
+    RestReport,
     StudyReport,
     make_report,
 )
@@ -142,3 +144,48 @@ def test_noise_is_reported_where_there_is_some():
     assert report.noise_std == pytest.approx(0.3, rel=0.3)
     assert any("Repeat it" in line for line in report.unknown)
     assert report.why_no_subspace == "There is one parameter alone."
+
+
+def test_of_many_parameters_those_that_matter_are_named_and_the_rest_is_summed():
+    rng = np.random.default_rng(0)
+    names = ["gain", "phase", "tilt", "offset", *(f"knob {i}" for i in range(10))]
+    space = [Real(name, 0.0, 10.0, unit="V" if "knob" in name else "dB") for name in names]
+    study = Study(space, direction="minimize", seed=0, n_initial=90)
+    for suggestion in study.ask(90):
+        u = {name: value / 5.0 - 1.0 for name, value in suggestion.parameters.items()}
+        first, second = u["gain"] - u["phase"], u["tilt"] + u["offset"]
+        noise = 0.02 * rng.standard_normal()
+        study.tell(suggestion.number, first**2 + 1.5 * np.sin(second) + noise)
+    report = study.report()
+    assert {frozenset(direction.parameters) for direction in report.directions} == {
+        frozenset({"gain", "phase"}),
+        frozenset({"tilt", "offset"}),
+    }
+    assert report.rest.parameters == tuple(names[4:])
+    assert report.rest.std < 0.1
+    text = str(report)
+    assert "act together" in text
+    assert "+1 dB of gain does what -" in text or "+1 dB of phase does what -" in text
+    assert "The other 10 parameters together change the result by about" in text
+    assert "and 10 others, which `best` of the study has." in text
+    assert "10 others, together" in text
+    assert "knob" not in text
+
+
+def test_the_rest_is_held_against_the_noise_or_the_spread():
+    report = Study(SPACE, direction="maximize", seed=0).report()
+    outlook = OutlookReport(None, 0.0, 5, 2.0)
+    direction = DirectionReport({"gain": 1.0}, 1.0, ("gain",))
+    known = replace(
+        report,
+        directions=(direction,),
+        effective_dim=1,
+        why_no_subspace=None,
+        outlook=outlook,
+        rest=RestReport(("offset",), 0.01),
+    )
+    assert "direction 1: gain alone, +1.00 gain" in str(known)
+    assert "The other one changes the result by about 0.01" in str(known)
+    assert "all values so far have one of 2." in str(known)
+    assert "less than the noise of one evaluation, 0.5" in str(replace(known, noise_std=0.5))
+    assert "The last 5 evaluations did not improve the best value." in str(known)
