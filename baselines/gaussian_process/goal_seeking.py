@@ -194,7 +194,7 @@ class GoalSeekingOptimizer(Optimizer):
     Examples
     --------
     >>> optimizer = GoalSeekingOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)
-    >>> result = optimizer.run(lambda x: ((x - 0.3) ** 2).sum(), 15, progress=False)
+    >>> result = optimizer.run(lambda x: ((x - 0.3) ** 2).sum(), 20, progress=False)
     >>> result.y_best < 0.05
     True
     """

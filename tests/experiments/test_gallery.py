@@ -63,10 +63,10 @@ def test_closest_basis_stays_in_the_span_and_finds_a_turned_truth():
 
 def test_the_moving_picture_moves(tmp_path, monkeypatch):
     monkeypatch.setattr(learning_gif, "LAST_FRAMES", 1)
-    path = learning_gif.draw(tmp_path / "run.gif", n_evaluations=8, every=2)
+    path = learning_gif.draw(tmp_path / "run.gif", n_evaluations=12, every=3)
     from PIL import Image
 
     with Image.open(path) as picture:
-        assert picture.n_frames == 2
+        assert picture.n_frames == 3
     on_file = learning_gif.PICTURE
     assert on_file.stat().st_size < 1_500_000
