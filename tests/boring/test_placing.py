@@ -47,7 +47,7 @@ def check(X, domain=MIXED, space=BOX):
     np.testing.assert_allclose(domain.snap(U), U, atol=1e-12)
     assert domain.allowed(U).all()
     snapped = domain.snap(U)
-    assert all(is_new(snapped[[i]], snapped[:i], MIXED.resolution)[0] for i in range(len(U)))
+    assert all(is_new(snapped[[i]], snapped[:i], domain.resolution)[0] for i in range(len(U)))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -162,7 +162,7 @@ def test_of_many_parameters_those_that_matter_are_named_and_the_rest_is_summed()
         frozenset({"tilt", "offset"}),
     }
     assert report.rest.parameters == tuple(names[4:])
-    assert report.rest.std < 0.1
+    assert report.rest.std < 0.5 * report.outlook.spread, "nothing in truth"
     text = str(report)
     assert "act together" in text
     assert "+1 dB of gain does what -" in text or "+1 dB of phase does what -" in text
