@@ -205,6 +205,7 @@ class BoringOptimizer(Optimizer):
                 noise_variance=told.noise_variance(context.noise_std),
                 domain=context.domain,
                 taken=known,
+                sees_noise=noise_variance > NOISY or bool(context.noise_std),
             )
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):

@@ -261,6 +261,7 @@ def local_step(
     noise_variance: float | None = None,
     domain: Domain | None = None,
     taken: FloatArray | None = None,
+    sees_noise: bool = False,
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and propose a point of its trust region.
 
@@ -285,6 +286,8 @@ def local_step(
         Where the step may lead; None is the whole box.
     taken : ndarray, shape (m, D), scaled units, optional
         Points of the domain that the step is not to repeat, beside X.
+    sees_noise : bool, default False
+        Then log-EI decides in small regions too: the best mean would follow the noise.
 
     Returns
     -------
@@ -296,7 +299,8 @@ def local_step(
     if memory and feasibility is not None:
         failed = same_rows(feasibility.data.failed_X, memory["proposed"])
         radius = shrunk(radius, X.shape[1]) if failed.any() else radius
-    near, unit_length = _neighbours(X, best, radius)
+    is_close = radius < CLOSE_RADIUS and not sees_noise
+    near, unit_length = _neighbours(X, best, radius if is_close else None)
     U, spread = (X[near] - X[best]) / unit_length, float(y[near].std())
     size = max(float(np.median(y.max() - y)), abs(float(y[best])))
     remembered = {
@@ -327,7 +331,7 @@ def local_step(
     n_starts = N_STARTS if in_metric else 1
     is_plain = feasibility is None and (domain is None or domain.is_plain)
     promised, offset = 0.0, U[0]
-    if is_plain and radius < CLOSE_RADIUS:
+    if is_plain and is_close:
         mean = UpperConfidenceBound(posterior, beta=0.0)
         offset, highest = _best_in_box(mean, low, high, n_starts, rng)
         promised = (highest - incumbent) * spread
@@ -352,14 +356,17 @@ def local_step(
     return LocalStep(x, gain, radius, remembered)
 
 
-def _neighbours(X: FloatArray, best: int, radius: float) -> tuple[np.ndarray, float]:
-    """Return indices of the points of the model, and their median distance."""
+def _neighbours(X: FloatArray, best: int, radius: float | None) -> tuple[np.ndarray, float]:
+    """Return indices of the points of the model, and their median distance.
+
+    With a radius the points are those around a small region.
+    """
     n, dim = X.shape
     wanted = POINTS_PER_DIMENSION * dim
     if dim > MANY_DIMENSIONS:
         wanted = min(wanted, n // 2)
     distances = np.linalg.norm(X - X[best], axis=1)
-    if radius < CLOSE_RADIUS:
+    if radius is not None:
         within = int(np.sum(distances <= CLOSE_REACH * radius * np.sqrt(dim)))
         wanted = min(wanted, max(LEAST_CLOSE_POINTS, CLOSE_POINTS_PER_DIMENSION * dim, within))
     near = np.argsort(distances, kind="stable")[: max(LEAST_POINTS, wanted)]

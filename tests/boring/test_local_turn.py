@@ -149,3 +149,25 @@ def test_proposals_stay_in_the_box_and_in_the_region() -> None:
     best = X[int(np.argmax(y))]
     assert np.all(np.abs(step.x) <= 1)
     assert np.max(np.abs(step.x - best)) <= step.radius * (1 + 1e-9)
+
+
+def test_a_small_region_is_searched_by_the_mean_unless_there_is_noise() -> None:
+    rng = np.random.default_rng(3)
+    X = 0.02 * rng.standard_normal((40, 3))
+    y = -((X - 0.01) ** 2).sum(axis=1)
+    small = {
+        "proposed": [9.0] * 3,
+        "center": X[int(np.argmax(y))].tolist(),
+        "best": float(y.max()),
+        "n": 40,
+        "gain": 1.0,
+        "radius": 0.01,
+        "streak": 0,
+    }
+    quiet = local_step(X, y, small, np.random.default_rng(0))
+    assert quiet.memory["promised"] > 0
+    assert -((quiet.x - 0.01) ** 2).sum() > y.max()
+    noisy = local_step(X, y, small, np.random.default_rng(0), sees_noise=True)
+    assert "promised" not in noisy.memory
+    wide = local_step(X, y, small | {"radius": 0.5}, np.random.default_rng(0))
+    assert "promised" not in wide.memory
