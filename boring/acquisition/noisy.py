@@ -6,7 +6,7 @@ are turned round. With :math:`h(z) = \phi(z) + z\,\Phi(z)` as in `boring.acquisi
 
 * augmented EI [Huang, Allen, Notz and Zeng, "Global optimization of stochastic black-box systems
   via sequential kriging meta-models", J. Global Optim. 2006, eq. 10 to 12]:
-  :math:`\sigma h\big((\mu - \mu_*)/\sigma\big)\,\big(1 - \tau/\sqrt{\sigma^2 + \tau^2}\big)`, with
+  :math:`\sigma h((\mu - \mu_*)/\sigma)\,(1 - \tau/\sqrt{\sigma^2 + \tau^2})`, with
   :math:`\mu_*` the mean at the *effective best* point, that with the largest
   :math:`\mu - \kappa\sigma` of all that were observed;
 * expected quantile improvement [Picheny, Ginsbourger, Richet and Caplin, "Quantile-based
@@ -17,7 +17,7 @@ are turned round. With :math:`h(z) = \phi(z) + z\,\Phi(z)` as in `boring.acquisi
   .. math:: m_Q = \mu - \Phi^{-1}(\beta)\sqrt{\frac{\tau^2\sigma^2}{\sigma^2 + \tau^2}}, \qquad
      s_Q = \frac{\sigma^2}{\sqrt{\sigma^2 + \tau^2}},
 
-  over the largest q of the observed points: :math:`s_Q\,h\big((m_Q - q_*)/s_Q\big)`.
+  over the largest q of the observed points: :math:`s_Q\,h((m_Q - q_*)/s_Q)`.
 """
 
 from __future__ import annotations

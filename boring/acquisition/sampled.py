@@ -1,6 +1,6 @@
 r"""Expected improvement over draws of the function, for models whose prediction is not normal.
 
-.. math:: \frac1K \sum_k \max\big(f_k(x) - f^+, 0\big)
+.. math:: \frac1K \sum_k \max(f_k(x) - f^+, 0)
 
 The draws may be the members of an ensemble, the trees of a forest or the networks of a Markov chain
 [Aryan, thesis, Victoria University of Wellington 2020, eq. 3.5, there called empirical]. It is zero
