@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from boring.account import AGREED_OVERLAP
 from boring.result import best_so_far
 
 if TYPE_CHECKING:
@@ -350,8 +351,13 @@ def _estimate(study: Study) -> tuple[SubspaceEstimate | None, str | None]:
     if estimate.trusted:
         return estimate, None
     reason = "Refits to parts of the data did not agree on it well enough"
-    if "overlap" in estimate.trust:
-        reason += f" (they found {estimate.trust['overlap']:.0%} of it again)"
+    overlap = estimate.trust.get("overlap")
+    if overlap is not None and overlap >= AGREED_OVERLAP:
+        reason = (
+            "A model of these directions did not foresee new values better than one without them"
+        )
+    elif overlap is not None:
+        reason += f" (they found {overlap:.0%} of it again)"
     return estimate, f"{reason}; more evaluations, spread over the space, would tell."
 
 
