@@ -1,4 +1,4 @@
-"""scikit-learn, loaded late, for the baselines that classify."""
+"""scikit-learn, loaded late, for the baselines that classify or mix."""
 
 from __future__ import annotations
 

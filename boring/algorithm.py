@@ -37,7 +37,7 @@ from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.portfolio import fit_portfolio, fitted_noise
 from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
-from boring.schedule import NOISY, has_settled, kind_of_turn, spread_of_first
+from boring.schedule import has_settled, kind_of_turn, sees_noise, spread_of_first
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
@@ -205,7 +205,7 @@ class BoringOptimizer(Optimizer):
                 noise_variance=told.noise_variance(context.noise_std),
                 domain=context.domain,
                 taken=known,
-                sees_noise=noise_variance > NOISY or bool(context.noise_std),
+                sees_noise=sees_noise(memory.get("portfolio"), context.noise_std),
             )
             kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
@@ -412,8 +412,8 @@ class BoringOptimizer(Optimizer):
         return self._models[1]
 
     def _best_by_mean(self) -> BestByMean | None:
-        noise = fitted_noise(self.memory.get("portfolio")) if self._noise_std is None else 0.0
-        if not (self._noise_std or noise > NOISY) or self.surrogate is None:
+        is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
+        if not is_noisy or self.surrogate is None:
             return None
         rows = self.data.feasible if self.data.feasible.any() else self.data.finite
         X = self.space.unscale(self.data.X[rows])

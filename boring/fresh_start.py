@@ -22,10 +22,10 @@ import numpy as np
 from boring.box_search import is_taken, portfolio_info, search_by_portfolio, search_info
 from boring.feasibility import Told
 from boring.local_turn import is_awaited, local_step, same_rows
-from boring.portfolio import Portfolio, fit_portfolio, fitted_noise
+from boring.portfolio import Portfolio, fit_portfolio
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
-from boring.schedule import NOISY
+from boring.schedule import sees_noise
 from boring.typing import FloatArray
 from boring.warping import half_rank_warp, warped_noise
 
@@ -186,7 +186,7 @@ def fresh_point(
             noise_variance=noise_variance,
             domain=context.domain,
             taken=np.vstack([data.X, context.pending]),
-            sees_noise=fitted_noise(start.portfolio) > NOISY or bool(context.noise_std),
+            sees_noise=sees_noise(start.portfolio, context.noise_std),
         )
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):

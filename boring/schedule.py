@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from boring.local_turn import goes_on, patience
+from boring.portfolio import fitted_noise
 from boring.typing import FloatArray
 
 # Evaluations by turns, by their number modulo the length.
@@ -56,6 +57,11 @@ FAILURES_IN_A_ROW = 3
 # Noise variance, standardised half-rank warped values, from which the portfolio sees noise:
 # without noise its fits end below 1e-4, with noise of 1 % of the range between 2e-3 and 0.2.
 NOISY = 3e-3
+
+
+def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> bool:
+    """Tell whether noise is known, or the portfolio (its memory) has fitted as much."""
+    return bool(noise_std) if noise_std is not None else fitted_noise(portfolio) > NOISY
 
 
 def spread_of_first(y: FloatArray, n_first: int) -> float:

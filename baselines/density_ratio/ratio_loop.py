@@ -20,7 +20,7 @@ With ``subspace="learned"`` what is fitted sees Z = X W alone, W learned from th
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -107,12 +107,12 @@ class Labelled:
     reach: FloatArray
 
 
-class WithoutGradient:
+class WithoutGradient(ABC):
     """Base of scores that are constant by pieces: their gradient is zero almost everywhere."""
 
+    @abstractmethod
     def value(self, Z: FloatArray) -> FloatArray:
         """Return the score, shape (m,), at Z (m, k)."""
-        raise NotImplementedError
 
     def value_and_gradient(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score, shape (m,), and zeros, shape (m, k)."""

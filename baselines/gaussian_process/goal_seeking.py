@@ -43,7 +43,15 @@ from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real
 from boring.warping import half_rank_warp
 
-__all__ = ["GoalSeekingOptimizer", "GoalSeekingOptions", "conditional_log_likelihood", "screen"]
+__all__ = [
+    "NUGGET",
+    "Conditioned",
+    "GoalSeekingOptimizer",
+    "GoalSeekingOptions",
+    "conditional_log_likelihood",
+    "conditioned",
+    "screen",
+]
 
 NUGGET = 1e-6
 N_CANDIDATES = 256
@@ -84,6 +92,64 @@ class GoalSeekingOptions:
         get_profile(self.kernel)
 
 
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """Data given f(x) = goal: correlations, and mean and variance at their maximum.
+
+    Attributes
+    ----------
+    inverse_scales : ndarray, shape (D,)
+    gaps, step : ndarray, shape (n, n, D) and (n, D)
+        Between the data, and from them to x, over the lengthscales.
+    k, K_slope, k_slope : ndarray, shape (n,), (n, n), (n,)
+    L : ndarray, shape (n, n)
+        Of C.
+    mean : float
+    w : ndarray, shape (n,)
+        C^-1 of the residual.
+    S : float
+        Residual' C^-1 residual, n times the variance.
+    """
+
+    inverse_scales: FloatArray
+    gaps: FloatArray
+    step: FloatArray
+    k: FloatArray
+    K_slope: FloatArray
+    k_slope: FloatArray
+    L: FloatArray
+    mean: float
+    w: FloatArray
+    S: float
+
+
+def conditioned(
+    x: FloatArray,
+    log_lengthscales: FloatArray,
+    X: FloatArray,
+    y: FloatArray,
+    goal: float,
+    profile: RadialProfile,
+) -> Conditioned:
+    """Condition data on f(x) = goal; arguments as in :func:`conditional_log_likelihood`."""
+    n = len(X)
+    inverse_scales = np.exp(-log_lengthscales)
+    features, here = X * inverse_scales, x * inverse_scales
+    gaps = features[:, None, :] - features
+    K, K_slope = profile.value_and_slope(np.sum(gaps**2, axis=2))
+    step = here - features
+    k, k_slope = profile.value_and_slope(np.sum(step**2, axis=1))
+    C = K - np.outer(k, k)
+    C.flat[:: n + 1] += NUGGET
+    L, _ = cholesky(C)
+    z, m = y - k * goal, 1.0 - k
+    Cm = solve(L, m[:, None])[:, 0]
+    mean = float(Cm @ z) / float(Cm @ m)
+    w = solve(L, (z - m * mean)[:, None])[:, 0]
+    S = float((z - m * mean) @ w)
+    return Conditioned(inverse_scales, gaps, step, k, K_slope, k_slope, L, mean, w, S)
+
+
 def conditional_log_likelihood(
     x: FloatArray,
     log_lengthscales: FloatArray,
@@ -116,31 +182,18 @@ def conditional_log_likelihood(
     FitError
         If C is not positive definite, as for x on a data point.
     """
-    n = len(X)
-    inverse_scales = np.exp(-log_lengthscales)
-    features, here = X * inverse_scales, x * inverse_scales
-    gaps = features[:, None, :] - features
-    K, K_slope = profile.value_and_slope(np.sum(gaps**2, axis=2))
-    step = here - features
-    k, k_slope = profile.value_and_slope(np.sum(step**2, axis=1))
-    C = K - np.outer(k, k)
-    C.flat[:: n + 1] += NUGGET
-    L, _ = cholesky(C)
-    z, m = y - k * goal, 1.0 - k
-    Cm = solve(L, m[:, None])[:, 0]
-    mean = float(Cm @ z) / float(Cm @ m)
-    w = solve(L, (z - m * mean)[:, None])[:, 0]
-    S = float((z - m * mean) @ w)
-    value = -0.5 * n * np.log(S / n) - 0.5 * log_determinant(L)
+    n, it = len(X), conditioned(x, log_lengthscales, X, y, goal, profile)
+    value = -0.5 * n * np.log(it.S / n) - 0.5 * log_determinant(it.L)
     # Slopes in k and K; mean is at its optimum and does not count.
-    by_k = n / S * ((goal - mean) - float(k @ w)) * w + solve(L, k[:, None])[:, 0]
-    half = solve_triangular(L, np.eye(n), lower=True)
-    by_K = 0.5 * n / S * np.outer(w, w) - 0.5 * half.T @ half
+    by_k = n / it.S * ((goal - it.mean) - float(it.k @ it.w)) * it.w
+    by_k += solve(it.L, it.k[:, None])[:, 0]
+    half = solve_triangular(it.L, np.eye(n), lower=True)
+    by_K = 0.5 * n / it.S * np.outer(it.w, it.w) - 0.5 * half.T @ half
     # dk/d(squared distance) = -slope / 2.
-    weights = by_k * k_slope
-    x_gradient = -(weights @ step) * inverse_scales
-    lengthscale_gradient = weights @ step**2
-    lengthscale_gradient += np.einsum("ij,ijd->d", by_K * K_slope, gaps**2)
+    weights = by_k * it.k_slope
+    x_gradient = -(weights @ it.step) * it.inverse_scales
+    lengthscale_gradient = weights @ it.step**2
+    lengthscale_gradient += np.einsum("ij,ijd->d", by_K * it.K_slope, it.gaps**2)
     return float(value), x_gradient, lengthscale_gradient
 
 

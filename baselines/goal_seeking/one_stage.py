@@ -20,12 +20,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from baselines.gaussian_process.goal_seeking import (
+    NUGGET,
+    conditional_log_likelihood,
+    conditioned,
+)
 from baselines.goal_seeking.joint_network import GoalPoint
+from boring.kernels import SQUARED_EXPONENTIAL, RadialProfile
 from boring.typing import FloatArray
 
-__all__ = ["OneStageLikelihood", "seek_goal_by_process"]
+__all__ = ["NUGGET", "OneStageLikelihood", "seek_goal_by_process"]
 
-NUGGET = 1e-6
 LOG_LENGTHSCALES = (float(np.log(0.05)), float(np.log(20.0)))
 MAX_ITERATIONS = 100
 
@@ -48,56 +53,23 @@ class OneStageLikelihood:
         self.W = np.eye(X.shape[1]) if W is None else W
         self.Z, self.y, self.goal = X @ self.W, y, goal
         self.n_scales = self.W.shape[1]
-        self.squares = (self.Z[:, None, :] - self.Z) ** 2
 
     def estimates(self, vector: FloatArray) -> tuple[float, float]:
         """Return the estimates of mu and sigma^2 at (log lengthscales, x), shape (d + D,)."""
-        return self._parts(vector)[-2:]
+        given = conditioned(*self._arguments(vector))
+        return given.mean, given.S / len(self.y)
 
     def __call__(self, vector: FloatArray) -> tuple[float, FloatArray]:
         """Return minus the log likelihood at the best mu and sigma^2, and its gradient."""
-        K, k, offsets, inverse_squares, inverse, log_determinant, a, mu, variance = self._parts(
-            vector
-        )
-        n = len(self.y)
-        value = -0.5 * (n * np.log(2.0 * np.pi * variance) + n + log_determinant)
-        # mu and sigma^2 are at their optimum, so that only C and k move the value.
-        slope_K = 0.5 * (np.outer(a, a) / variance - inverse)
-        slope_k = (self.goal - mu) / variance * a - 2.0 * slope_K @ k
-        weighted_K, weighted_k = slope_K * K, slope_k * k
-        scales = np.einsum("ij,ijd->d", weighted_K, self.squares) + weighted_k @ offsets**2
-        point = (weighted_k @ offsets) * inverse_squares
-        gradient = np.concatenate([scales * inverse_squares, self.W @ point])
-        return -float(value), -gradient
+        value, by_point, by_scales = conditional_log_likelihood(*self._arguments(vector))
+        constant = 0.5 * len(self.y) * (np.log(2.0 * np.pi) + 1.0)
+        return float(constant) - value, -np.concatenate([by_scales, self.W @ by_point])
 
-    def _parts(
+    def _arguments(
         self, vector: FloatArray
-    ) -> tuple[
-        FloatArray,
-        FloatArray,
-        FloatArray,
-        FloatArray,
-        FloatArray,
-        float,
-        FloatArray,
-        float,
-        float,
-    ]:
-        inverse_squares = np.exp(-2.0 * vector[: self.n_scales])
-        offsets = self.Z - vector[self.n_scales :] @ self.W
-        K = np.exp(-0.5 * self.squares @ inverse_squares)
-        k = np.exp(-0.5 * offsets**2 @ inverse_squares)
-        C = K - np.outer(k, k) + NUGGET * np.eye(len(self.y))
-        L = np.linalg.cholesky(C)
-        half = np.linalg.inv(L)
-        inverse = half.T @ half
-        m, shifted = 1.0 - k, self.y - k * self.goal
-        mu = float(m @ inverse @ shifted) / max(float(m @ inverse @ m), 1e-300)
-        residual = shifted - m * mu
-        a = inverse @ residual
-        variance = max(float(residual @ a) / len(self.y), 1e-300)
-        log_determinant = 2.0 * float(np.log(np.diag(L)).sum())
-        return K, k, offsets, inverse_squares, inverse, log_determinant, a, mu, variance
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float, RadialProfile]:
+        log_lengthscales, x = vector[: self.n_scales], vector[self.n_scales :]
+        return x @ self.W, log_lengthscales, self.Z, self.y, self.goal, SQUARED_EXPONENTIAL
 
 
 def seek_goal_by_process(

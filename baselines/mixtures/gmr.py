@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from baselines._scikit import scikit_learn
 from baselines._surrogate_loop import Fit, SurrogateOptimizer
 from baselines.mixtures.blending import (
     BlendedMixture,
@@ -139,14 +140,7 @@ def fit_mixture(
     ImportError
         If scikit-learn is not installed.
     """
-    try:
-        from sklearn.mixture import GaussianMixture
-    except ImportError as error:
-        raise ImportError(
-            "Gaussian mixture regression needs scikit-learn, which is not installed; "
-            "pip install 'boring-bo[neural]'"
-        ) from error
-    model = GaussianMixture(
+    model = scikit_learn("mixture").GaussianMixture(
         n_components,
         reg_covar=floor,
         max_iter=MAX_ITERATIONS,

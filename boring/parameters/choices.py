@@ -1,4 +1,4 @@
-"""Parameters without an order: categories, and values that do not vary."""
+"""Choices, parameters without an order among them, and values that do not vary."""
 
 from __future__ import annotations
 
@@ -14,14 +14,53 @@ from boring.parameters.base import IntArray, Parameter, identity, is_number
 from boring.parameters.values import check_choices, check_json, position
 from boring.typing import FloatArray
 
-__all__ = ["Categorical", "Fixed"]
+__all__ = ["Categorical", "Choice", "Fixed"]
 
 # Columns at +-1/sqrt(2): any two choices lie 2 apart, as the ends of any other parameter do.
 MARK = math.sqrt(0.5)
 
 
 @dataclass(frozen=True)
-class Categorical(Parameter):
+class Choice(Parameter):
+    """What parameters have in common that take one of some values of any JSON type.
+
+    Parameters
+    ----------
+    name : str
+    choices : sequence of JSON values
+        At least two, all different; 1 and true differ, 1 and 1.0 do not.
+    unit : str
+    when : str, optional
+        See `boring.parameters.base.Parameter`.
+    """
+
+    choices: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        super().__post_init__()
+        object.__setattr__(self, "choices", check_choices(self, self.choices))
+
+    @property
+    def n_values(self) -> int:
+        """Number of choices."""
+        return len(self.choices)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every choice is a number."""
+        return all(map(is_number, self.choices))
+
+    def check(self, value: Any) -> Any:
+        """Return the choice as it was declared."""
+        return deepcopy(self.choices[self._position(value)])
+
+    def _position(self, value: Any) -> int:
+        return position(self, self.choices, value)
+
+
+@dataclass(frozen=True)
+class Categorical(Choice):
     """One of some values without an order.
 
     Two choices take one column, at -1 and 1. More take one column each, 1/sqrt(2) for the choice
@@ -48,29 +87,12 @@ class Categorical(Parameter):
     [None]
     """
 
-    choices: Sequence[Any]
-
     kind: ClassVar[str] = "categorical"
-
-    def __post_init__(self) -> None:
-        """Check the choices."""
-        super().__post_init__()
-        object.__setattr__(self, "choices", check_choices(self, self.choices))
 
     @property
     def n_columns(self) -> int:
         """One for two choices, else one for each choice."""
         return 1 if len(self.choices) == 2 else len(self.choices)
-
-    @property
-    def n_values(self) -> int:
-        """Number of choices."""
-        return len(self.choices)
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether every choice is a number."""
-        return all(map(is_number, self.choices))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -80,13 +102,9 @@ class Categorical(Parameter):
             f"{self.name}={value if isinstance(value, str) else identity(value)}" for value in shown
         )
 
-    def check(self, value: Any) -> Any:
-        """Return the choice as it was declared."""
-        return deepcopy(self.choices[position(self, self.choices, value)])
-
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return the columns of checked values, shape (n, n_columns)."""
-        indices = [position(self, self.choices, value) for value in values]
+        indices = [self._position(value) for value in values]
         return self._place(np.array(indices, dtype=np.int64))
 
     def decode(self, U: FloatArray) -> list[Any]:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.parameters.base import Parameter, as_number, is_number
+from boring.parameters.base import Parameter, as_number
+from boring.parameters.choices import Choice
 from boring.parameters.steps import SHARES, WIDE, Steps
-from boring.parameters.values import check_choices, position
 from boring.typing import FloatArray
 
 __all__ = ["Integer", "Ordinal"]
@@ -157,7 +157,7 @@ class Integer(Parameter):
 
 
 @dataclass(frozen=True)
-class Ordinal(Parameter):
+class Ordinal(Choice):
     """One of some ordered values, evenly spaced on one column whatever they are.
 
     Parameters
@@ -180,37 +180,16 @@ class Ordinal(Parameter):
     [[1.0]]
     """
 
-    choices: Sequence[Any]
-
     kind: ClassVar[str] = "ordinal"
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        super().__post_init__()
-        object.__setattr__(self, "choices", check_choices(self, self.choices))
 
     @property
     def n_columns(self) -> int:
         """One."""
         return 1
 
-    @property
-    def n_values(self) -> int:
-        """Number of values."""
-        return len(self.choices)
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether every value is a number."""
-        return all(map(is_number, self.choices))
-
-    def check(self, value: Any) -> Any:
-        """Return the value as it was declared."""
-        return deepcopy(self.choices[position(self, self.choices, value)])
-
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return the columns of checked values, shape (n, 1)."""
-        return Steps(self.n_values).place([position(self, self.choices, value) for value in values])
+        return Steps(self.n_values).place([self._position(value) for value in values])
 
     def decode(self, U: FloatArray) -> list[Any]:
         """Return the nearest values."""
