@@ -31,8 +31,11 @@ STUDY = ["ConfigSpace>=1.2", "filelock>=3.13", "pandas>=2.1"]
 OPTUNA = ["optuna>=4.0"]
 # BoringSearchCV; boring/integrations/search_cv.py loads it.
 SEARCH_CV = ["scikit-learn>=1.3"]
-# Classifiers, forests and mixtures as surrogates; baselines/_scikit.py and mixtures/gmr.py load it.
-NEURAL = ["scikit-learn>=1.3"]
+# Classifiers, forests, mixtures (baselines/_scikit.py loads them) and networks with their samplers
+# (baselines/neural loads them) as surrogates.
+NEURAL = ["scikit-learn>=1.3", "jax>=0.6", "blackjax>=1.4", "optax>=0.2.4"]
+# The BBOB functions; synthetic/bbob.py loads it.
+BBOB = ["ioh>=0.4"]
 # Evaluation on more than one machine; boring/study loads nothing of it.
 DASK = ["distributed>=2024.1"]
 # Independent references of the tests.
@@ -48,6 +51,7 @@ DEV = [
     *OPTUNA,
     *DASK,
     *NEURAL,
+    *BBOB,
     "hypothesis>=6.90",
     "mypy>=1.8",
     "pytest>=8.0",
@@ -88,6 +92,7 @@ setup(
         "sklearn": [*STUDY, *SEARCH_CV],
         "dask": [*STUDY, *DASK],
         "neural": NEURAL,
+        "bbob": BBOB,
         # Optimisers of others, to compare with.
         "peers": [
             *GPY,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
+
+from boring.extras import require
 
 __all__ = ["scikit_learn"]
 
@@ -18,13 +19,7 @@ def scikit_learn(module: str) -> Any:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If scikit-learn is not installed; the message names the extra.
     """
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "This optimiser needs scikit-learn, which is not installed. Install the extra: "
-            "pip install 'boring-bo[neural]'."
-        ) from error
+    return require(f"sklearn.{module}", "neural", "This optimiser")

@@ -14,6 +14,7 @@ import numpy as np
 from ._json import canonical, dumps, loads
 from .data import total_violation
 from .exceptions import InvalidInputError
+from .extras import require
 from .history import History, check_constraints
 from .space import Box
 from .typing import BoolArray, Direction, FloatArray
@@ -392,15 +393,10 @@ class OptimizationResult:
         ------
         InvalidInputError
             If the names are not D different ones, or one of them is another column's.
-        ImportError
+        MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "Data frames need pandas, which is not installed: pip install 'boring-bo[study]'."
-            ) from error
+        pandas = require("pandas", "study", "A data frame")
         constraints = np.empty((self.y.size, 0)) if self.constraints is None else self.constraints
         other: dict[str, Any] = {
             "value": self.y,

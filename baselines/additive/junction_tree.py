@@ -17,6 +17,7 @@ import numpy as np
 
 from baselines.additive.groups import Group, Structure, as_structure
 from boring.exceptions import InvalidInputError
+from boring.extras import require
 from boring.typing import FloatArray
 
 __all__ = ["JunctionTree", "dependency_graph", "junction_trees", "maximal_cliques", "networkx"]
@@ -27,17 +28,10 @@ def networkx() -> Any:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If it is not installed.
     """
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise ImportError(
-            "overlapping groups need networkx, which is not installed; "
-            "pip install 'boring-bo[graphs]'"
-        ) from error
-    return nx
+    return require("networkx", "graphs", "A model of overlapping groups")
 
 
 def dependency_graph(dim: int, edges: Iterable[Sequence[int]]) -> Any:

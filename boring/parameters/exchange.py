@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from boring.exceptions import InvalidInputError
+from boring.extras import require
 from boring.parameters.base import Parameter
 from boring.parameters.choices import Categorical, Fixed
 from boring.parameters.expressions import parse
@@ -170,19 +171,13 @@ def to_configspace(space: ParameterSpace) -> Any:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If ConfigSpace is not installed.
     InvalidInputError
         If ConfigSpace has no counterpart: steps, constraints other than none, conditions that
         compare anything but one parameter with a constant.
     """
-    try:
-        import ConfigSpace
-    except ImportError as error:
-        raise ImportError(
-            "to_configspace needs ConfigSpace, which is not installed: pip install "
-            "'boring-bo[study]'."
-        ) from error
+    ConfigSpace = require("ConfigSpace", "study", "to_configspace")
     if space.constraints:
         raise InvalidInputError(
             "ConfigSpace cannot hold known constraints of this kind; the space has "

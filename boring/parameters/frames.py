@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boring.exceptions import InvalidInputError
+from boring.extras import require
 from boring.parameters.base import is_missing, plain
 from boring.parameters.real import Real
 from boring.parameters.whole import Integer
@@ -26,7 +27,7 @@ def to_frame(
     Reals and integers have pandas' types for them (integers ``Int64`` where some are inactive),
     all else is ``object``, so that None and true stay what they are.
     """
-    pandas = _pandas()
+    pandas = require("pandas", "study", "A data frame")
     missing = float("nan")
     frame = {}
     for name, parameter in space.parameters.items():
@@ -57,13 +58,3 @@ def from_frame(frame: pandas.DataFrame) -> list[dict[str, Any]]:
         {name: plain(value) for name, value in zip(names, row, strict=True)}
         for row in zip(*series, strict=True)
     ]
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "Data frames need pandas, which is not installed: pip install 'boring-bo[study]'."
-        ) from error
-    return pandas

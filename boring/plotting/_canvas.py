@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from boring.exceptions import InvalidInputError
+from boring.extras import require
 from boring.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -113,16 +114,10 @@ def matplotlib() -> Any:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If it is not installed.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib, which is not installed; pip install 'boring-bo[plot]'"
-        ) from error
-    return mpl
+    return require("matplotlib", "plot", "Drawing")
 
 
 def new_figure(

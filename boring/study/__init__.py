@@ -4,7 +4,8 @@
 what it found (`StudyReport`). The command ``boring`` does the same from a shell.
 """
 
-from ._extras import MissingExtraError
+from boring.extras import MissingExtraError
+
 from ._lock import StudyLockedError
 from .report import StudyReport
 from .study import Study, StudyStatus, Suggestion

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from boring.exceptions import JournalError
-
-from ._extras import require
+from boring.extras import require
 
 __all__ = ["DEFAULT_WAIT", "StudyLock", "StudyLockedError", "holder_of", "writer_of"]
 
@@ -45,7 +44,7 @@ class StudyLock:
     """
 
     def __init__(self, path: Path, wait: float) -> None:
-        filelock = require("filelock")
+        filelock = require("filelock", "study", "A study with a file")
         self.path = path
         self._pid = os.getpid()
         if not path.parent.is_dir():
@@ -90,7 +89,7 @@ def writer_of(path: Path) -> dict[str, Any] | None:
     dict or None
         As in `holder_of`. The lock itself is tried, so that a process that was killed is not named.
     """
-    filelock = require("filelock")
+    filelock = require("filelock", "study", "A study with a file")
     if not Path(f"{path}.lock").exists():
         return None
     try:

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from boring.exceptions import InvalidInputError
+from boring.extras import require
 from boring.history import History, Tell
 from boring.parameters import ParameterSpace
 from boring.validation import suggest
-
-from ._extras import require
 
 __all__ = ["dataframe", "entries", "read_csv", "rows_of", "rows_of_history", "write_csv"]
 
@@ -74,7 +73,7 @@ def dataframe(rows: list[dict[str, Any]], space: ParameterSpace, n_constraints: 
 
     Parameters have the types of `ParameterSpace.to_frame`, by which the choice None is no gap.
     """
-    pandas = require("pandas")
+    pandas = require("pandas", "study", "A data frame")
     label = labels(space.names, n_constraints)
     frame = pandas.DataFrame(rows, columns=columns(space.names, n_constraints))
     typed = space.to_frame([{k: row[k] for k in space.names if k in row} for row in rows])

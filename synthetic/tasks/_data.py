@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from boring.extras import require
 from boring.typing import FloatArray
 
 __all__ = ["Fold", "breast_cancer", "diabetes", "digits", "folds", "scikit_learn"]
@@ -28,16 +28,10 @@ def scikit_learn(module: str) -> Any:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If scikit-learn is not installed; the message names the extra.
     """
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "The problems of synthetic.tasks need scikit-learn, which is not installed. Install "
-            "the extra: pip install 'boring-bo[tasks]'."
-        ) from error
+    return require(f"sklearn.{module}", "tasks", "A problem of synthetic.tasks")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from boring.extras import require
 from boring.space import Box
 from boring.typing import FloatArray
 
@@ -259,14 +260,7 @@ def mip_highs() -> TestProblem:
 
 
 def _highspy() -> Any:
-    try:
-        import highspy
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "The tuning of a mixed-integer solver needs highspy, which is not installed. Install "
-            "the extra: pip install 'boring-bo[mip]'."
-        ) from error
-    return highspy
+    return require("highspy", "mip", "The tuning of a mixed-integer solver")
 
 
 def _run(instance: Instance, options: dict[str, float | int | str]) -> Run:

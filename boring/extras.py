@@ -1,4 +1,4 @@
-"""Libraries of the extra ``study``, loaded where they are needed."""
+"""Libraries of the extras, loaded where they are needed."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ class MissingExtraError(BoringError, ImportError):
     """A library of an extra is not installed."""
 
 
-def require(module: str, extra: str = "study") -> Any:
-    """Return a module.
+def require(module: str, extra: str, purpose: str) -> Any:
+    """Return a module of an optional library.
 
     Parameters
     ----------
     module : str
+        With its library's name first.
     extra : str
-        That brings it.
+        That brings the library.
+    purpose : str
+        What needs it; the message begins with it.
 
     Raises
     ------
     MissingExtraError
-        If it is not installed; the message says how to install it.
+        If the library is not installed; the message says how to install it.
     """
     try:
         return import_module(module)
     except ImportError as error:
         raise MissingExtraError(
-            f"This needs the library {module.split('.')[0]!r}, which is not installed. "
+            f"{purpose} needs the library {module.split('.')[0]!r}, which is not installed. "
             f"Say: pip install 'boring-bo[{extra}]'"
         ) from error
