@@ -18,6 +18,7 @@ MAY_IMPORT = {
 }
 SYNTHETIC_MAY_TAKE = {
     "boring.exceptions",
+    "boring.extras",
     "boring.space",
     "boring.subspace.stiefel",
     "boring.typing",
@@ -27,7 +28,7 @@ FENCES = {
     "paramz": {"boring/models/gpy_backend.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
     "sklearn": {
-        "baselines/mixtures/gmr.py",
+        "baselines/_scikit.py",
         "boring/integrations/search_cv.py",
         "synthetic/tasks/_data.py",
     },
@@ -36,14 +37,21 @@ FENCES = {
     "highspy": {"synthetic/tasks/mip.py"},
     "matplotlib": {"boring/plotting/_canvas.py"},
     "ConfigSpace": {"boring/parameters/exchange.py"},
+    "jax": {"baselines/neural/_jax.py"},
+    "blackjax": {"baselines/neural/_jax.py"},
+    "optax": {"baselines/neural/_jax.py"},
+    "ioh": {"synthetic/bbob.py"},
 }
 # Loaded only by the module that needs them, never by `import boring`.
 HEAVY = (
     "ConfigSpace",
     "GPy",
     "autograd",
+    "blackjax",
     "distributed",
     "filelock",
+    "ioh",
+    "jax",
     "matplotlib",
     "networkx",
     "optuna",
@@ -61,7 +69,7 @@ def modules(package):
 
 
 def imported(path):
-    """Return the absolute names of the modules that a file imports."""
+    """Return the absolute names of the modules that a file imports, by `require` too."""
     names = set()
     parts = path.relative_to(ROOT).with_suffix("").parts
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -70,6 +78,8 @@ def imported(path):
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(parts[: len(parts) - node.level]) if node.level else ""
             names.add(".".join(part for part in (base, node.module) if part))
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require":
+            names.add(ast.unparse(node.args[0]).lstrip("f").strip("'"))
     return names
 
 
@@ -105,6 +115,8 @@ def test_dependencies_point_one_way_and_fences_hold(package):
         ("synthetic", "from sklearn.datasets import load_digits"),
         ("synthetic", "def late():\n    import highspy"),
         ("boring", "def late():\n    from matplotlib.figure import Figure"),
+        ("baselines", "sampler = require('blackjax', 'neural', 'A network')"),
+        ("baselines", "part = require(f'sklearn.{module}', 'neural', 'A forest')"),
     ],
 )
 def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):
