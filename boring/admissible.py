@@ -143,12 +143,15 @@ def minimize_allowed(
     size = np.abs(constraint_slopes(domain, u, free)).max(axis=1)
     size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
 
+    # A constraint on a logarithmic scale may span all magnitudes that a float has.
     def slack(v: FloatArray) -> FloatArray:
-        values = -(domain.values(whole(v))[0] + margin) / size
+        with np.errstate(over="ignore"):
+            values = -(domain.values(whole(v))[0] + margin) / size
         return np.where(np.isfinite(values), values, -1e6)
 
     def slack_slopes(v: FloatArray) -> FloatArray:
-        slopes = -constraint_slopes(domain, whole(v), free) / size[:, None]
+        with np.errstate(over="ignore"):
+            slopes = -constraint_slopes(domain, whole(v), free) / size[:, None]
         return np.where(np.isfinite(slopes), slopes, 0.0)
 
     outcome = minimize(

@@ -202,10 +202,11 @@ class Scenario:
     def _ask(self) -> None:
         n = int(self.rng.choice([1, 1, 1, 2, 3]))
         before = [s.number for s in self.study.outstanding]
+        exhausted = False
         try:
             suggestions = self.study.ask(n)
         except SpaceExhaustedError:
-            self._check_exhausted()
+            exhausted = True
             after = self.study.outstanding
             suggestions = [s for s in after if s.number not in before]
             if not suggestions and not self.told:
@@ -219,6 +220,8 @@ class Scenario:
             if key in self.known and not self.repeats:
                 raise Fault(f"suggested again: {configuration}")
             self.known[key] = suggestion.number
+        if exhausted:
+            self._check_exhausted()
 
     def _tell(self) -> None:
         rng, study = self.rng, self.study

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from boring.admissible import project, pull_back, repair
 from boring.domain import Domain, GridLattice, Lattice
 from boring.exceptions import InvalidInputError
+from boring.parameters import Categorical, ParameterSpace, Real
 
 levels = st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=6)
 points = st.lists(
@@ -179,3 +180,14 @@ def test_repair_gives_up_on_the_impossible():
     rng = np.random.default_rng(0)
     never = Domain(2, None, [lambda U: 1.0 + U[:, 0] ** 2])
     assert repair(never, np.zeros((2, 2)), rng) is None
+
+
+def test_projection_bears_a_constraint_that_spans_all_magnitudes():
+    space = ParameterSpace(
+        [Real("p", 1e-300, 1e300, log=True), Categorical("kind", ["a", "b"])],
+        constraints=["p >= 7.5e-69"],
+    )
+    for p in np.linspace(-0.06, -0.03, 60):
+        with np.errstate(over="raise"):
+            inside = project(space.domain, np.array([p, -0.5]))
+        assert inside is None or space.domain.allowed(inside[None])[0]
