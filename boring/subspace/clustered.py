@@ -64,7 +64,9 @@ def choose_and_learn(
         Orthogonal columns with norms 1/l, largest first.
     """
     values = standardize(y)
-    settings = SearchSettings(FactorSettings(noise_floor=noise_floor), n_hops=0, final_profiles=())
+    settings = SearchSettings(
+        FactorSettings(noise_floor=noise_floor), n_hops=0, lower_floor=False, final_profiles=()
+    )
     if effective_dim is None:
         table = score_clustered_dimensions(X, values, max_effective_dim)
         effective_dim = lowest_bic(table).effective_dim

@@ -192,9 +192,9 @@ def estimate_active_subspace(
     kernel : str or RadialProfile, optional
         Default: Matern-3/2 for the search, then the smoothness of largest evidence.
     noise_floor : float, optional
-        Least noise variance in units of var(y). Default .01, lowered at the end where
-        the data are plainly free of noise; 1e-6 suits data that cluster around an
-        optimum. For Tripathy's method its own default.
+        Least noise variance of the search, in units of var(y); the last fits lower it where
+        the data are plainly free of noise. Default .01; 1e-6 suits data that cluster around
+        an optimum. For Tripathy's method its own default.
     n_hops : int, default 6
         Most further searches while the first ones disagree.
     n_restarts : int, optional

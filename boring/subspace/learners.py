@@ -44,9 +44,7 @@ def search_settings(
                 f"noise_floor must lie in (0, 1), in units of var(y); received {noise_floor}."
             )
         fits = replace(fits, noise_floor=float(noise_floor))
-    settings = SearchSettings(
-        fits, n_hops=as_positive_int(n_hops, "n_hops", 0), lower_floor=noise_floor is None
-    )
+    settings = SearchSettings(fits, n_hops=as_positive_int(n_hops, "n_hops", 0))
     if profile is not None:
         fits = replace(fits, profile=profile)
         settings = replace(settings, fits=fits, final_profiles=())
