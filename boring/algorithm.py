@@ -4,7 +4,8 @@ The default loop: a short space-filling design, then by turns (`boring.schedule`
 
 - the portfolio of `boring.portfolio` on half-rank warped values or, once its gate is open,
   the surrogate of the subspace (`boring.subspace_turn`) on log-warped values, log-EI being
-  maximised jointly over x in the box;
+  maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
+  plain Gaussian process's (`boring.plain_model`);
 - the local model of the incumbent's neighbourhood (`boring.local_turn`);
 - when that has settled, a fresh start (`boring.fresh_start`).
 
@@ -34,16 +35,23 @@ from boring.feasibility import LogSum, Told, can_seek
 from boring.fresh_start import FreshStart, fresh_point, recall
 from boring.local_turn import LocalStep, is_awaited, local_step
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.plain_model import fit_plain, plain_model
 from boring.portfolio import fit_portfolio, fitted_noise
 from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
-from boring.schedule import has_settled, kind_of_turn, sees_noise, spread_of_first
+from boring.schedule import (
+    has_settled,
+    is_plain_turn,
+    kind_of_turn,
+    sees_noise,
+    spread_of_first,
+)
 from boring.space import Box
 from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.typing import Direction, SeedLike
 from boring.validation import as_positive_int, as_real
-from boring.warping import half_rank_warp, log_warp, warped_noise
+from boring.warping import half_rank_warp, log_warp, standardize, warped_noise
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
@@ -268,14 +276,34 @@ class BoringOptimizer(Optimizer):
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0:
             return self._subspace_proposal(member, memory, context, told, more, effort)
+        more = {**_subspace_info(member), **more}
+        if is_plain_turn(turn, portfolio.memory, context.noise_std):
+            return self._plain_proposal(memory, context, told, more, effort)
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
-        info = {
-            "phase": "portfolio",
-            **search_info(found),
-            **_subspace_info(member),
-            **more,
-        }
+        info = {"phase": "portfolio", **search_info(found), **more}
         return Proposal(found.x, memory, info)
+
+    def _plain_proposal(
+        self,
+        memory: Mapping[str, Any],
+        context: ProposalContext,
+        told: Told,
+        more: Mapping[str, InfoValue],
+        effort: Effort,
+    ) -> Proposal:
+        """Let the plain Gaussian process choose, which keeps to the trend."""
+        values, last = standardize(told.y), memory.get("plain", {})
+        noise = warped_noise(told.noise_variance(context.noise_std), told.y, values)
+        model = plain_model(self.space.dim).with_noise(noise)
+        if last and effort.refits == "none":
+            theta, cold_at = np.array(last["theta"]), last["cold_at"]
+        else:
+            theta, cold_at = fit_plain(model, told.X, values, last)
+        acquisition = improvement(model.condition(theta, told.X, values), context, told.eligible)
+        found = search_box(acquisition, told.incumbent, None, context, effort)
+        plain = {"theta": theta.tolist(), "cold_at": cold_at}
+        info = {"phase": "plain", **search_info(found), **more}
+        return Proposal(found.x, {**memory, "plain": plain}, info)
 
     def _subspace_proposal(
         self,

@@ -30,7 +30,7 @@ from boring.history import Ask
 Kind = Literal["whole box", "local"]
 
 PHASES: Mapping[Kind, frozenset[str]] = {
-    "whole box": frozenset({"portfolio", "subspace"}),
+    "whole box": frozenset({"portfolio", "plain", "subspace"}),
     "local": frozenset({"local"}),
 }
 LOWEST: Mapping[Kind, int] = {"whole box": 2, "local": 1}

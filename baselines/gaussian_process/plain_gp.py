@@ -13,31 +13,21 @@ at their predicted mean (kriging believer).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from boring.acquisition import LogExpectedImprovement
 from boring.box_search import search_box
-from boring.kernels import AdditiveKernel, Ard, KernelTerm, get_profile
-from boring.models.gp import GaussianProcessModel
+from boring.kernels import get_profile
 from boring.models.posterior import GaussianProcess, with_fantasies
-from boring.models.priors import Gaussian, hvarfner
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.typing import FloatArray
+from boring.plain_model import RESTART_EVERY, fit_plain, plain_model
 from boring.validation import as_positive_int
 from boring.warping import standardize
 
-__all__ = ["PlainGPOptimizer", "PlainGPOptions", "fit_plain", "plain_model"]
-
-#: Priors of log variance and log noise variance, y standardised (chosen here).
-VARIANCE_PRIOR = Gaussian(0.0, 1.0)
-NOISE_PRIOR = Gaussian(-7.0, 2.0)
-#: Iterations of a fit from the prior's mode and from the last fit.
-COLD_ITERATIONS = 40
-WARM_ITERATIONS = 12
+__all__ = ["PlainGPOptimizer", "PlainGPOptions"]
 
 
 @dataclass(frozen=True)
@@ -53,56 +43,12 @@ class PlainGPOptions:
     """
 
     kernel: str = "matern52"
-    restart_every: int = 10
+    restart_every: int = RESTART_EVERY
 
     def __post_init__(self) -> None:
         """Check the options."""
         get_profile(self.kernel)
         as_positive_int(self.restart_every, "restart_every")
-
-
-def plain_model(dim: int, kernel: str = "matern52") -> GaussianProcessModel:
-    """Return the model: a constant and one ARD term with the dimension-scaled prior.
-
-    Parameters
-    ----------
-    dim : int
-        D.
-    kernel : str, default "matern52"
-        Name of a radial profile.
-    """
-    term = KernelTerm(get_profile(kernel), Ard(dim), "f", VARIANCE_PRIOR, hvarfner(dim))
-    return GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
-
-
-def fit_plain(
-    model: GaussianProcessModel,
-    X: FloatArray,
-    y: FloatArray,
-    memory: Mapping[str, Any],
-    restart_every: int,
-) -> tuple[FloatArray, int]:
-    """Return fitted parameters of :func:`plain_model`, and how many points the last cold fit saw.
-
-    Parameters
-    ----------
-    model : GaussianProcessModel
-    X : ndarray, shape (n, D)
-    y : ndarray, shape (n,), standardised
-    memory : mapping
-        What was returned last, as ``"theta"`` and ``"cold_at"``; may be empty.
-    restart_every : int
-        See :class:`PlainGPOptions`.
-    """
-    cold = np.full(model.n_parameters, hvarfner(X.shape[1]).mean)
-    cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
-    last = memory.get("theta")
-    if last is None:
-        return model.fit(X, y, cold, max_iterations=COLD_ITERATIONS).theta, len(X)
-    starts, budgets, cold_at = [np.array(last)], [WARM_ITERATIONS], int(memory["cold_at"])
-    if len(X) - cold_at >= restart_every:
-        starts, budgets, cold_at = [*starts, cold], [*budgets, COLD_ITERATIONS], len(X)
-    return model.fit_best(X, y, starts, max_iterations=budgets).theta, cold_at
 
 
 class PlainGPOptimizer(Optimizer):

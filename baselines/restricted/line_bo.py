@@ -30,7 +30,6 @@ import numpy as np
 
 from baselines._acquisition import ACQUISITIONS
 from baselines._options import check_choice, check_optional_int, check_positive
-from baselines.gaussian_process.plain_gp import fit_plain, plain_model
 from boring.acquisition import (
     Acquisition,
     LogExpectedImprovement,
@@ -39,6 +38,7 @@ from boring.acquisition import (
 )
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.plain_model import fit_plain, plain_model
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize

@@ -113,6 +113,7 @@ PARTS: tuple[Variant, ...] = (
     part("promises unheeded", constants={"boring.schedule.SETTLED_PROMISE": 0.0}),
     part("settled at any step", constants={"boring.schedule.STEPS_PER_DIMENSION": 0.0}),
     part("noise unheeded", constants={"boring.schedule.NOISY": float("inf")}),
+    part("no plain turns", constants={"boring.schedule.PLAIN_EVERY": 10**9}),
     part("polishing for ever", constants={"boring.schedule.POLISHED": DEEP}),
     part("shrink in full", constants={"boring.local_turn.SHRINK_IN_FULL": 10**9}),
     part("local points scored", constants={"boring.algorithm.without_score": score_all}),

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from baselines.gaussian_process.plain_gp import plain_model
 from baselines.restricted.line_bo import (
     Line,
     LineBOOptimizer,
@@ -12,6 +11,7 @@ from baselines.restricted.line_bo import (
 )
 from boring.acquisition import LogExpectedImprovement
 from boring.exceptions import InvalidInputError
+from boring.plain_model import plain_model
 from boring.testing import check_gradient
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from baselines.gaussian_process.plain_gp import PlainGPOptimizer, plain_model
+from baselines.gaussian_process.plain_gp import PlainGPOptimizer
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.models.priors import hvarfner
+from boring.plain_model import plain_model
 
 
 def bowl(x):

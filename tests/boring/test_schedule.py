@@ -13,9 +13,11 @@ from boring.schedule import (
     FAILURES_IN_A_ROW,
     LONGEST_STREAK,
     NOISY,
+    PLAIN_EVERY,
     SETTLED_PROMISE,
     SETTLED_RADIUS,
     has_settled,
+    is_plain_turn,
     kind_of_turn,
     spread_of_first,
 )
@@ -119,3 +121,14 @@ def test_the_spread_is_that_of_the_first_values() -> None:
     values = np.array([-4.0, -2.0, -3.0, 1.0, 1.0, 1.0])
     assert spread_of_first(values, 3) == 4.0
     assert spread_of_first(np.ones(4), 2) == 1.0
+
+
+def test_where_noise_is_seen_some_turns_are_the_plain_processs():
+    noisy = {"theta": {"iso": [0.0, 0.0, float(np.log(2 * NOISY))]}}
+    quiet = {"theta": {"iso": [0.0, 0.0, float(np.log(NOISY / 2))]}}
+    plain = [turn for turn in range(20) if is_plain_turn(turn, noisy, None)]
+    assert len(plain) == 20 // PLAIN_EVERY
+    assert np.ptp(np.diff(plain)) == 0
+    assert not any(is_plain_turn(turn, quiet, None) for turn in range(20))
+    assert not any(is_plain_turn(turn, noisy, 0.0) for turn in range(20))
+    assert any(is_plain_turn(turn, quiet, 0.1) for turn in range(20))
