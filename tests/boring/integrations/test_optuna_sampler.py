@@ -1,13 +1,9 @@
 """BoringSampler: one run, whatever the storage, the interruptions and the number of workers."""
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import optuna
@@ -24,10 +20,6 @@ from boring.integrations._optuna_record import MAX_LENGTH, read_ask, write_ask
 from boring.integrations.optuna_sampler import BoringSampler
 from boring.parameters import ParameterSpace
 
-ROOT = Path(__file__).resolve().parents[3]
-POSTGRES = os.environ.get("BORING_TEST_POSTGRES")
-"""Address of a database for tests, such as postgresql+psycopg://user:password@localhost/test."""
-
 MIXED = {
     "kind": CategoricalDistribution(["a", "b", "c"]),
     "layers": IntDistribution(1, 8),
@@ -37,14 +29,7 @@ MIXED = {
     "x": FloatDistribution(-1.0, 2.0),
 }
 LATTICE = {"i": IntDistribution(0, 5), "j": IntDistribution(0, 5)}
-
-
-@pytest.fixture(autouse=True)
-def _quiet():
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    yield
-    optuna.logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet_optuna")
 
 
 def suggest(trial, distributions):
@@ -66,24 +51,6 @@ def mixed(trial):
 def lattice(trial):
     p = suggest(trial, LATTICE)
     return (p["i"] - 2) ** 2 + p["j"]
-
-
-@pytest.fixture(params=["memory", "sqlite", "journal", "postgres"])
-def storage(request, tmp_path):
-    """Return a function that opens the storage anew, as another process would."""
-    if request.param == "memory":
-        memory = optuna.storages.InMemoryStorage()
-        return lambda: memory
-    if request.param == "sqlite":
-        return lambda: optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/study.db")
-    if request.param == "journal":
-        from optuna.storages.journal import JournalFileBackend
-
-        path = str(tmp_path / "journal.log")
-        return lambda: optuna.storages.JournalStorage(JournalFileBackend(path))
-    if POSTGRES is None:
-        pytest.skip("BORING_TEST_POSTGRES names no database")
-    return lambda: optuna.storages.RDBStorage(POSTGRES)
 
 
 def named(storage, sampler, name="run"):
@@ -172,54 +139,6 @@ def test_without_turns_two_workers_propose_the_same(monkeypatch):
     for thread in threads:
         thread.join()
     assert trials[0].params == trials[1].params
-
-
-WORKER = """
-import pathlib, sys, time
-import optuna
-import baselines
-from optuna.distributions import IntDistribution
-from boring.integrations.optuna_sampler import BoringSampler
-
-optuna.logging.set_verbosity(optuna.logging.ERROR)
-space = {"i": IntDistribution(0, 3), "j": IntDistribution(0, 3)}
-
-def objective(trial):
-    i, j = trial.suggest_int("i", 0, 3), trial.suggest_int("j", 0, 3)
-    time.sleep(0.02)
-    return (i - 2) ** 2 + j
-
-storage = optuna.storages.RDBStorage(sys.argv[1])
-study = optuna.load_study(study_name="run", storage=storage,
-                          sampler=BoringSampler(optimizer="sobol", search_space=space))
-pathlib.Path(sys.argv[2], sys.argv[3]).touch()
-while len(list(pathlib.Path(sys.argv[2]).glob("ready*"))) < 2:
-    time.sleep(0.01)
-study.optimize(objective, n_trials=8)
-"""
-
-
-def test_two_processes_on_one_database_never_repeat_a_point(tmp_path):
-    address = f"sqlite:///{tmp_path}/study.db"
-    named(optuna.storages.RDBStorage(address), None)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    workers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORKER, address, str(tmp_path), f"ready{index}"],
-            env=environment,
-            stderr=subprocess.PIPE,
-        )
-        for index in range(2)
-    ]
-    for worker in workers:
-        _, errors = worker.communicate(timeout=240)
-        assert worker.returncode == 0, errors.decode()
-    trials = optuna.load_study(study_name="run", storage=address).get_trials()
-    assert len(trials) == 16
-    assert len({tuple(trial.params.items()) for trial in trials}) == 16
-    starts = {t.number: (t.datetime_start, t.datetime_complete) for t in trials}
-    overlaps = [n for n in range(15) if starts[n + 1][0] < starts[n][1]]
-    assert overlaps  # they did run at the same time
 
 
 def history(study, distributions, pruned="last"):

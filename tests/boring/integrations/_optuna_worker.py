@@ -1,0 +1,66 @@
+"""A worker on the study "run": ``python -m tests.boring.integrations._optuna_worker ARGUMENTS``.
+
+The arguments are the address of the storage, a folder, a name, and numbers of workers and trials.
+It waits until so many workers are ready. The worker of the name "hangs" never ends its first
+evaluation; it and "goes-on" tell the database that they are alive.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import optuna
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+from boring.integrations import _optuna_turns
+from boring.integrations.optuna_sampler import BoringSampler
+from tests.boring.integrations.conftest import open_storage
+
+SPACE = {
+    "kind": CategoricalDistribution(["a", "b"]),
+    "layers": IntDistribution(1, 4),
+    "rate": FloatDistribution(1e-3, 1e1, log=True),
+    "x": FloatDistribution(-1.0, 1.0),
+}
+HEARTBEAT = {"heartbeat_interval": 1, "grace_period": 3}
+
+
+def objective(trial):
+    """Return a loss; ``layers`` may be 3 at most."""
+    values = {name: trial._suggest(name, distribution) for name, distribution in SPACE.items()}
+    trial.set_user_attr("worker", os.getpid())
+    trial.set_constraint("layers", values["layers"] - 3.0)
+    trial.set_constraint("x", -0.9 - values["x"])
+    time.sleep(0.2)
+    return (values["x"] - 0.3) ** 2 + (values["kind"] == "b") + values["rate"] / values["layers"]
+
+
+def hanging(trial):
+    """Begin an evaluation, say so, and never end."""
+    trial._suggest("x", SPACE["x"])
+    Path(sys.argv[2], "hanging").touch()
+    time.sleep(1e6)
+
+
+def sampler():
+    """Return the sampler that all workers use; the study keeps the entropy."""
+    return BoringSampler(search_space=SPACE, n_initial=4)
+
+
+def main():
+    """Work."""
+    address, folder, name, workers, trials = sys.argv[1:]
+    # Nobody is to be taken for dead on a busy machine.
+    _optuna_turns.PATIENCE = _optuna_turns.CHOOSING_PATIENCE = 1e6
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage = open_storage(address, **(HEARTBEAT if name in ("hangs", "goes-on") else {}))
+    study = optuna.load_study(study_name="run", storage=storage, sampler=sampler())
+    Path(folder, f"ready-{name}").touch()
+    while len(list(Path(folder).glob("ready-*"))) < int(workers):
+        time.sleep(0.01)
+    study.optimize(hanging if name == "hangs" else objective, n_trials=int(trials))
+
+
+if __name__ == "__main__":
+    main()
