@@ -43,7 +43,7 @@ _OPTIMIZERS = {
     "tpe": "baselines.density_ratio.tpe:TpeOptimizer",
     "kde-ratio": "baselines.density_ratio.kde_ratio:KdeRatioOptimizer",
     "boggn": "baselines.density_ratio.boggn:BoggnOptimizer",
-    "goal-seeking": "baselines.gaussian_process.goal_seeking:GoalSeekingOptimizer",
+    "goal-seeking": "baselines.goal_seeking.goal_ladder:GoalSeekingOptimizer",
     "elm": "baselines.random_features.elm:ElmOptimizer",
     "rvfl-bayesian": "baselines.random_features.bayesian_rvfl:BayesianRvflOptimizer",
     "rvfl-ensemble": "baselines.random_features.ensemble_rvfl:EnsembleRvflOptimizer",

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from baselines.gaussian_process.goal_seeking import (
+from baselines.goal_seeking.goal_ladder import (
     NUGGET,
     conditional_log_likelihood,
     conditioned,

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
-from baselines.gaussian_process.goal_seeking import (
+from baselines.goal_seeking.goal_ladder import (
     NUGGET,
     GoalSeekingOptimizer,
     conditional_log_likelihood,
