@@ -3,102 +3,36 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
-import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from boring import _optimizer_support as support
-from boring._json import canonical, dumps
 from boring.exceptions import InvalidInputError, JournalError, NonFiniteWarning
-from boring.history import Tell, frozen_point
-from boring.journal import Journal, JournalContents, journal_exists, read_journal
+from boring.journal import Journal, read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.registry import get_optimizer
-from boring.result import OptimizationResult, best_index, feasible_rows
 from boring.stopping import StoppingCondition
-from boring.typing import Direction, FloatArray, OnError, SeedLike
-from boring.validation import as_constraints, as_positive_int, as_values
+from boring.typing import Direction, OnError, SeedLike
+from boring.validation import as_positive_int
 
 from . import _tables
-from ._lock import DEFAULT_WAIT, StudyLock, writer_of
+from ._file import new_journal, space_of_file
+from ._lock import DEFAULT_WAIT, StudyLock
+from ._translation import Entry, notes_of, tells
+from .recorded import RecordedStudy
+from .status import StudyStatus, Suggestion
 
 if TYPE_CHECKING:
-    from boring.subspace.estimate import SubspaceEstimate
-
     from ._runner import StudyCallback
-    from .report import StudyReport
 
 __all__ = ["Study", "StudyStatus", "Suggestion"]
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """A configuration to evaluate.
-
-    Parameters
-    ----------
-    number : int
-        By which its value is told; from 0, never given twice.
-    parameters : dict
-        From the names of the parameters to their values.
-    """
-
-    number: int
-    parameters: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the suggestion as JSON-able values."""
-        return {"number": self.number, "parameters": dict(self.parameters)}
-
-
-@dataclass(frozen=True)
-class StudyStatus:
-    """Where a study stands.
-
-    Parameters
-    ----------
-    n_told, n_failed, n_infeasible : int
-        Values in all; those that are not finite; those that break a constraint.
-    outstanding : tuple of int
-        Numbers that were asked and have no value yet.
-    n_withdrawn : int
-    best : dict or None
-        ``parameters``, ``value`` and ``number`` (None of a point that was not asked for).
-    stop_reason : dict
-        Why the last run ended; empty if there was none since the last value was told.
-    direction, optimizer : str
-    path : str or None
-    writer : dict or None
-        ``pid``, ``host`` and ``since`` of the process that has the study open for writing.
-    """
-
-    n_told: int
-    n_failed: int
-    n_infeasible: int
-    outstanding: tuple[int, ...]
-    n_withdrawn: int
-    best: dict[str, Any] | None
-    stop_reason: dict[str, float]
-    direction: Direction
-    optimizer: str
-    path: str | None
-    writer: dict[str, Any] | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as JSON-able values."""
-        return {**vars(self), "outstanding": list(self.outstanding)}
-
-
-class Study:
+class Study(RecordedStudy):
     """The search for the best configuration of something real.
 
     Parameters
@@ -159,49 +93,29 @@ class Study:
         wait: float = DEFAULT_WAIT,
         **options: Any,
     ) -> None:
-        self._space = ParameterSpace.of(space)
+        parameters = ParameterSpace.of(space)
         factory = get_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
         made = factory(
-            self._space.box,
+            parameters.box,
             direction=direction,
             n_initial=n_initial,
             seed=seed,
             n_constraints=n_constraints,
             noise_std=noise_std,
-            domain=self._space.domain,
+            domain=parameters.domain,
             **options,
         )
         if path is None:
-            self._attach(made, None, None)
+            self._attach(parameters, made)
             return
         target = Path(path)
         lock = StudyLock(target, wait)
         try:
-            if journal_exists(target):
-                raise JournalError(
-                    f"A new study must not overwrite a file; {target} holds something. Carry on "
-                    "with it (Study.open, or 'boring ask' in a shell), or choose another path."
-                )
-            header = {
-                **support.journal_header(made),
-                "study": {"space": canonical(self._space.to_dict(), "space")},
-            }
-            made._journal = Journal(target, header=header)
+            made._journal = new_journal(target, made, parameters)
         except BaseException:
             lock.release()
             raise
-        self._attach(made, target, lock)
-
-    def _attach(self, optimizer: Optimizer, path: Path | None, lock: StudyLock | None) -> None:
-        self._optimizer = optimizer
-        self._path = path
-        self._lock = lock
-        self._mutex = threading.RLock()
-        self._read_only = False
-        self._is_running = False
-        if lock is not None:
-            # Of a study that is dropped or left open; a killed process leaves it to the system.
-            weakref.finalize(self, lock.release)
+        self._attach(parameters, made, target, lock)
 
     @classmethod
     def open(
@@ -245,54 +159,19 @@ class Study:
         lock = None if read_only else StudyLock(target, wait)
         try:
             contents = read_journal(target)
-            study = cls.__new__(cls)
-            study._space = _space_of_file(contents, space)
+            parameters = space_of_file(contents, space)
             state = support.journal_state(contents)
-            optimizer: Optimizer = Optimizer.from_state(state, domain=study._space.domain)
+            optimizer: Optimizer = Optimizer.from_state(state, domain=parameters.domain)
             if lock is not None:
                 optimizer._journal = Journal(target, contents=contents)
         except BaseException:
             if lock is not None:
                 lock.release()
             raise
-        study._attach(optimizer, target, lock)
+        study = cls.__new__(cls)
+        study._attach(parameters, optimizer, target, lock)
         study._read_only = read_only
         return study
-
-    # What it is.
-
-    @property
-    def space(self) -> ParameterSpace:
-        """The parameters."""
-        return self._space
-
-    @property
-    def optimizer(self) -> Optimizer:
-        """The optimiser, whose box is the cube [-1, 1]^D of the encoded parameters."""
-        return self._optimizer
-
-    @property
-    def path(self) -> Path | None:
-        """The file."""
-        return self._path
-
-    @property
-    def direction(self) -> Direction:
-        """What is wanted of the values."""
-        return self._optimizer.direction
-
-    @property
-    def n_constraints(self) -> int:
-        """Number of black-box constraints."""
-        return self._optimizer.n_constraints
-
-    @property
-    def outstanding(self) -> list[Suggestion]:
-        """What was asked and has no value yet, oldest first."""
-        with self._mutex:
-            return self._suggestions(self._optimizer._history.pending)
-
-    # Ask and tell.
 
     def ask(self, n: int = 1) -> list[Suggestion]:
         """Return new configurations to evaluate.
@@ -348,7 +227,7 @@ class Study:
         JournalError
             If the file cannot be written; the value is kept, and written at the next chance.
         """
-        self._record([(what, value, constraints, None, _notes(seconds=seconds))])
+        self._record([(what, value, constraints, None, notes_of(seconds=seconds))])
 
     def tell_failed(
         self, what: int | Mapping[str, Any], reason: str = "", *, seconds: float | None = None
@@ -367,7 +246,7 @@ class Study:
         InvalidInputError, JournalError
             As in `tell`.
         """
-        notes = _notes(seconds=seconds)
+        notes = notes_of(seconds=seconds)
         self._record([(what, float("nan"), None, str(reason) or "failed", notes)])
 
     def withdraw(self, number: int) -> None:
@@ -457,8 +336,6 @@ class Study:
     ) -> None:
         """Close the study."""
         self.close()
-
-    # Runs.
 
     def run(
         self,
@@ -550,199 +427,16 @@ class Study:
         finally:
             self._is_running = False
 
-    # What came out.
-
-    @property
-    def best(self) -> dict[str, Any] | None:
-        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one."""
-        with self._mutex:
-            history = self._optimizer._history
-            constraints = history.constraints(self.n_constraints)
-            index = best_index(history.y, self.direction, constraints)
-            if index is None or not feasible_rows(history.y, constraints)[index]:
-                return None
-            told = history.tells[index]
-            return {
-                "parameters": self._parameters(told),
-                "value": told.y,
-                "number": told.ask,
-            }
-
-    @property
-    def subspace(self) -> SubspaceEstimate | None:
-        """What was learned of the active subspace, over the encoded parameters."""
-        return self._optimizer.subspace
-
-    def result(self) -> OptimizationResult:
-        """Return everything as the optimiser sees it, over the encoded parameters."""
-        return self._optimizer.result()
-
-    def status(self) -> StudyStatus:
-        """Return where the study stands."""
-        with self._mutex:
-            history = self._optimizer._history
-            feasible = feasible_rows(history.y, history.constraints(self.n_constraints))
-            failed = ~np.isfinite(history.y)
-            return StudyStatus(
-                n_told=history.n_told,
-                n_failed=int(failed.sum()),
-                n_infeasible=int((~feasible & ~failed).sum()),
-                outstanding=tuple(history.pending),
-                n_withdrawn=history.n_withdrawn,
-                best=self.best,
-                stop_reason=dict(self._optimizer.stop()),
-                direction=self.direction,
-                optimizer=self._optimizer.name,
-                path=None if self._path is None else str(self._path),
-                writer=None if self._path is None else writer_of(self._path),
-            )
-
-    def report(self) -> StudyReport:
-        """Return what the study found, in words and figures; it takes a few seconds."""
-        from .report import make_report
-
-        return make_report(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one dictionary for each value told, in the order of telling.
-
-        Returns
-        -------
-        list of dict
-            ``number``, the parameters, ``value``, ``constraint_1``, ..., ``status`` (``"ok"``,
-            ``"failed"`` or ``"infeasible"``), ``error``, ``phase`` and ``seconds``. A name that a
-            parameter has already gets an underscore.
-        """
-        with self._mutex:
-            history = self._optimizer._history
-            told = [(tell, self._parameters(tell)) for tell in history.tells]
-            return _tables.rows_of_history(history, told, self._space.names, self.n_constraints)
-
-    def to_dataframe(self) -> Any:
-        """Return `rows` as a pandas DataFrame."""
-        return _tables.dataframe(self.rows(), self._space, self.n_constraints)
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit."""
-        _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
-
-    # The machinery.
-
     def _check_writable(self) -> None:
         if self._read_only:
             raise InvalidInputError(
                 f"The study {self._path} is open for reading only. Open it with Study.open(path)."
             )
 
-    def _suggestions(self, numbers: Iterable[int]) -> list[Suggestion]:
-        asks = [self._optimizer._history.asks[number] for number in numbers]
-        if not asks:
-            return []
-        configurations = self._space.decode(np.array([ask.x for ask in asks]))
-        return [
-            Suggestion(ask.number, dict(configuration))
-            for ask, configuration in zip(asks, configurations, strict=True)
-        ]
-
-    def _parameters(self, told: Tell) -> dict[str, Any]:
-        """Return the configuration of a value: as it was told, or as it was suggested."""
-        stored = told.info.get("parameters")
-        return dict(self._space.decode(told.x[None])[0] if stored is None else stored)
-
-    def _record(self, entries: Sequence[tuple[Any, Any, Any, str | None, dict[str, Any]]]) -> None:
-        """Check entries (what, value, constraints, error, notes), then record all of them."""
+    def _record(self, entries: Sequence[Entry]) -> None:
+        """Check entries, then record all of them."""
         with self._mutex:
             self._check_writable()
             history = self._optimizer._history
-            free = list(history.pending)
-            tells = []
-            for position, (what, value, constraints, error, notes) in enumerate(entries):
-                x, number, more = self._place(what, free)
-                if number is not None:
-                    free.remove(number)
-                y = float(as_values(value, 1, "value")[0])
-                tells.append(
-                    Tell(
-                        index=history.n_told + position,
-                        x=x,
-                        y=y,
-                        ask=number,
-                        error=error,
-                        constraints=self._checked_constraints(constraints, y),
-                        info=canonical({**notes, **more}, "notes"),
-                    )
-                )
-            self._optimizer._record(tells, expected=(NonFiniteWarning,))
-
-    def _place(
-        self, what: Any, free: Sequence[int]
-    ) -> tuple[FloatArray, int | None, dict[str, Any]]:
-        """Return the point, the number that it answers, if any, and notes."""
-        asks = self._optimizer._history.asks
-        if isinstance(what, Mapping):
-            configuration = self._space.check(what)
-            x = self._space.encode([configuration])[0]
-            told = _text_of(configuration)
-            for suggestion in self._suggestions(free):
-                if _text_of(suggestion.parameters) == told:
-                    number = suggestion.number
-                    return asks[number].x, number, {}
-            return frozen_point(x), None, {"parameters": configuration}
-        if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
-            raise InvalidInputError(
-                "A value belongs to the number of a suggestion or to a dictionary of parameters; "
-                f"received {type(what).__name__} {str(what)[:60]!r}."
-            )
-        number = int(what)
-        if number in free:
-            return asks[number].x, number, {}
-        if not 0 <= number < len(asks):
-            raise InvalidInputError(
-                f"No suggestion has the number {number}; outstanding are {list(free)}. Ask "
-                "first, or tell the parameters as a dictionary."
-            )
-        if any(tell.ask == number for tell in self._optimizer._history.tells):
-            raise InvalidInputError(
-                f"The number {number} has its value already; outstanding are {list(free)}. Tell "
-                "the parameters as a dictionary to record a repetition."
-            )
-        return asks[number].x, None, {"withdrawn": number}
-
-    def _checked_constraints(self, constraints: Any, y: float) -> tuple[float, ...] | None:
-        n = self.n_constraints
-        if constraints is None and n and np.isfinite(y):
-            raise InvalidInputError(
-                f"A value must come with those of the {n} constraints; constraints is None. Pass "
-                "constraints=[...], NaN where one is not known."
-            )
-        given = None if constraints is None else np.ravel(constraints)
-        return tuple(as_constraints(given, 1, n)[0].tolist()) or None
-
-
-def _text_of(configuration: Mapping[str, Any]) -> str:
-    """Return a configuration as text, by which 1 and True differ."""
-    return dumps(canonical(configuration, "parameters"))
-
-
-def _notes(*, seconds: float | None) -> dict[str, Any]:
-    notes: dict[str, Any] = {"time": time.time()}
-    return notes if seconds is None else {**notes, "seconds": float(seconds)}
-
-
-def _space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
-    """Return the space of a file, or the one given if it is the same."""
-    study = contents.header.get("study")
-    if not isinstance(study, Mapping) or "space" not in study:
-        raise JournalError(
-            f"Line 1 of a study must hold its parameters; {contents.path} is the journal of an "
-            "optimiser without names. Use Optimizer.resume, or start a new study and add its data."
-        )
-    if given is None:
-        return ParameterSpace.from_dict(study["space"])
-    space = ParameterSpace.of(given)
-    if canonical(space.to_dict(), "space") != study["space"]:
-        raise JournalError(
-            f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
-            "that was passed. Pass the same space, or none."
-        )
-    return space
+            events = tells(entries, self._space, history, self.n_constraints)
+            self._optimizer._record(events, expected=(NonFiniteWarning,))

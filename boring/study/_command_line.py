@@ -1,0 +1,223 @@
+"""The words that the command ``boring`` understands, and its help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import boring
+
+from . import _commands
+from ._command_input import UsageError
+
+__all__ = ["parsed"]
+
+DEFAULT_WAIT = 60.0
+"""Seconds for which a command waits for its turn (chosen here: an ask may take some)."""
+
+DESCRIPTION = """\
+Find the best settings of something that is slow or costly to try.
+
+A study is one file. Ask it for the next settings, try them, tell it the value;
+it proposes better settings as it learns which of them matter.
+Several machines may work on one file: commands take turns, no number is given
+twice, and a value is on disk when 'tell' comes back.
+"""
+
+EPILOG = """\
+A loop in a shell, for a program that reads its settings as JSON and prints its loss:
+
+  boring init run.jsonl --direction minimize --space '{"gain": [0.1, 10], "angle": [-90, 90]}'
+  for i in $(seq 30); do
+    asked=$(boring ask run.jsonl --json)
+    number=$(echo "$asked" | jq '.suggestions[0].number')
+    parameters=$(echo "$asked" | jq -c '.suggestions[0].parameters')
+    if value=$(./try-it "$parameters"); then
+      boring tell run.jsonl "$number" "$value"
+    else
+      boring tell run.jsonl "$number" --failed "try-it ended with an error"
+    fi
+  done
+  boring best run.jsonl
+  boring report run.jsonl
+
+With --json a command prints one JSON object; numbers that JSON does not know are
+written "nan", "inf" and "-inf". Errors then are JSON on standard error, {"error": ...},
+and so are notes, {"note": ...}; each is one line.
+
+Exit codes:
+    0  done
+    1  refused: wrong input, or a file that cannot be read or written
+    2  the command line is not understood
+    3  another process has the study open, and did not finish within --wait seconds
+    4  there is nothing to show yet: no best value, or no subspace
+  130  interrupted
+"""
+
+KINDS = (
+    "convergence",
+    "importance",
+    "loadings",
+    "spectrum",
+    "dimension",
+    "slices",
+    "summary",
+    "parallel",
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. Say '{self.prog} --help'.")
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command; of ``tell``, words may follow options."""
+    found, more = _parser().parse_known_args([_shielded(word) for word in words])
+    is_tell = getattr(found, "act", None) is _commands.tell
+    if more and not (is_tell and all(not word.startswith("-") for word in more)):
+        raise UsageError(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        found.number_and_value += more
+    return found
+
+
+def _shielded(word: str) -> str:
+    """Let argparse take a negative number, such as -1e-5 or -inf, for a value."""
+    if word.startswith("-"):
+        with suppress(ValueError):
+            float(word)
+            return " " + word
+    return word
+
+
+def _parser() -> _Parser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = _Parser("boring", description=DESCRIPTION, epilog=EPILOG, formatter_class=raw)
+    parser.add_argument("--version", action="version", version=f"boring {boring.__version__}")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, act: Any, help: str, *, writes: bool = False) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help, formatter_class=raw)
+        sub.add_argument("file", metavar="FILE", help="the study")
+        sub.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON object"
+        )
+        if writes:
+            sub.add_argument(
+                "--wait",
+                type=float,
+                default=DEFAULT_WAIT,
+                metavar="SECONDS",
+                help="how long to wait for another process (default: %(default)g)",
+            )
+        sub.set_defaults(act=act)
+        return sub
+
+    init = command("init", _commands.init, "Make a new study.", writes=True)
+    init.add_argument(
+        "--space",
+        required=True,
+        help='JSON or a file of it: names with [low, high], such as {"gain": [0.1, 10]}, a list of '
+        'choices, or {"type": "integer", "low": 1, "high": 8}; or a TOML file',
+    )
+    init.add_argument(
+        "--direction",
+        required=True,
+        choices=("minimize", "maximize"),
+        help="whether small or large values are good",
+    )
+    init.add_argument(
+        "--optimizer", default="boring", metavar="NAME", help="who proposes (default: boring)"
+    )
+    init.add_argument(
+        "--seed", type=int, metavar="INTEGER", help="makes the study repeatable (default: chance)"
+    )
+    init.add_argument(
+        "--n-initial", type=int, metavar="N", help="points that fill the space before it learns"
+    )
+    init.add_argument(
+        "--n-constraints",
+        type=int,
+        default=0,
+        metavar="N",
+        help="how many values beside the main one must be <= 0 (default: 0)",
+    )
+    init.add_argument(
+        "--noise-std",
+        type=float,
+        metavar="SD",
+        help="standard deviation of one value, if it is known",
+    )
+    init.add_argument("--options", metavar="JSON", help="of the optimiser, names and values")
+
+    ask = command(
+        "ask", _commands.ask, "Print the next settings to try: number, tab, JSON.", writes=True
+    )
+    ask.add_argument("-n", type=int, default=1, metavar="N", help="how many (default: 1)")
+
+    tell = command("tell", _commands.tell, "Record a value, or a failure.", writes=True)
+    tell.add_argument(
+        "number_and_value",
+        nargs="*",
+        metavar="NUMBER VALUE",
+        help="number that was asked, and its value; VALUE alone with --parameters",
+    )
+    tell.add_argument("--parameters", metavar="JSON", help="settings, in place of a number")
+    tell.add_argument(
+        "--constraints", nargs="+", type=float, metavar="C", help="their values; give them last"
+    )
+    tell.add_argument("--failed", metavar="REASON", help="there is no value, and why")
+
+    withdraw = command(
+        "withdraw", _commands.withdraw, "Take back a number that nobody tries.", writes=True
+    )
+    withdraw.add_argument("number", type=int, metavar="NUMBER", help="number that was asked")
+
+    command("status", _commands.status, "Show how many values there are and what is outstanding.")
+    command("best", _commands.best, "Print the best value and its settings: value, tab, JSON.")
+    command("subspace", _commands.subspace, "Describe the directions that decide.")
+    plot = command("plot", _commands.plot, "Draw a picture.")
+    plot.add_argument(
+        "-o", "--output", required=True, metavar="OUT.png", help="or .svg, .pdf: by its name"
+    )
+    plot.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="convergence",
+        metavar="KIND",
+        help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]} (default: %(default)s)",
+    )
+    export = command(
+        "export", _commands.export, "Write all values to a file, CSV or JSON by its name."
+    )
+    export.add_argument("-o", "--output", required=True, metavar="DATA.csv", help="or DATA.json")
+    add = command("import", _commands.add, "Add earlier values from a CSV file.", writes=True)
+    add.add_argument("data", metavar="DATA.csv", help="a column for each parameter, one of values")
+    add.add_argument(
+        "--value", default="value", metavar="COLUMN", help="column of values (default: value)"
+    )
+    report = command("report", _commands.report, "Say what was found, in words, or as a page.")
+    report.add_argument(
+        "-o", "--output", metavar="REPORT.html", help="write one HTML page, with figures"
+    )
+    report.add_argument(
+        "--watch",
+        type=float,
+        metavar="SECONDS",
+        help="write the page again whenever the study changes, until Ctrl-C; browsers follow",
+    )
+    report.add_argument(
+        "--quick", action="store_true", help="leave out the subspace, which takes longest"
+    )
+    report.add_argument("--title", help="of the page (default: the name of the file)")
+    report.add_argument(
+        "--value-label",
+        default="value",
+        metavar="TEXT",
+        help='what the values are, such as "loss (m)"',
+    )
+    return parser

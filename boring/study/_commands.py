@@ -1,0 +1,228 @@
+"""What the commands do: each returns text for people and values for machines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from boring.exceptions import BoringError, InvalidInputError
+
+from ._command_input import (
+    UsageError,
+    integer,
+    json_object,
+    options,
+    plain,
+    real,
+    space_argument,
+)
+from .report import make_report
+from .study import Study
+
+
+class NothingYetError(BoringError):
+    """There is nothing to show yet."""
+
+
+Answer: TypeAlias = tuple[str, Any]
+
+
+def init(args: argparse.Namespace) -> Answer:
+    with Study(
+        space_argument(args.space),
+        direction=args.direction,
+        path=args.file,
+        optimizer=args.optimizer,
+        seed=args.seed,
+        n_initial=args.n_initial,
+        n_constraints=args.n_constraints,
+        noise_std=args.noise_std,
+        wait=args.wait,
+        **options(args.options),
+    ) as study:
+        names = list(study.space.names)
+        values = {
+            "path": str(args.file),
+            "parameters": names,
+            "direction": study.direction,
+            "optimizer": study.optimizer.name,
+            "seed": str(study.optimizer.entropy),
+        }
+    return f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.", values
+
+
+def ask(args: argparse.Namespace) -> Answer:
+    with _writing(args) as study:
+        suggestions = study.ask(args.n)
+    lines = [f"{s.number}\t{json.dumps(plain(s.parameters))}" for s in suggestions]
+    return "\n".join(lines), {"suggestions": [s.to_dict() for s in suggestions]}
+
+
+def tell(args: argparse.Namespace) -> Answer:
+    words = list(args.number_and_value)
+    wanted = (args.parameters is None) + (args.failed is None)
+    if len(words) != wanted:
+        raise UsageError(
+            "tell takes NUMBER VALUE, NUMBER --failed REASON, --parameters JSON VALUE, or "
+            f"--parameters JSON --failed REASON; beside the file, it received "
+            f"{' '.join(words) if words else 'nothing'}. Say 'boring tell --help'."
+        )
+    what: Any
+    if args.parameters is None:
+        what = integer(words[0])
+    else:
+        what = json_object(args.parameters, "--parameters")
+    with _writing(args) as study:
+        if args.failed is not None:
+            study.tell_failed(what, args.failed)
+        else:
+            study.tell(what, real(words[-1], "VALUE"), args.constraints)
+        status = study.status()
+    return f"Told: {_count(status.n_told, 'value')}.", {
+        "n_told": status.n_told,
+        "best": status.best,
+    }
+
+
+def withdraw(args: argparse.Namespace) -> Answer:
+    with _writing(args) as study:
+        study.withdraw(args.number)
+        outstanding = list(study.status().outstanding)
+    return f"Withdrawn: {args.number}.", {"outstanding": outstanding}
+
+
+def status(args: argparse.Namespace) -> Answer:
+    status = _reading(args).status()
+    n_bad = status.n_failed + status.n_infeasible
+    best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
+    lines = [
+        f"{status.path}: {status.direction} by {status.optimizer}",
+        f"{_count(status.n_told, 'value')}: {status.n_told - n_bad} good, "
+        f"{status.n_failed} failed, {status.n_infeasible} infeasible",
+        f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
+        f"best value: {best}",
+    ]
+    if status.writer is not None:
+        writer = f"process {status.writer['pid']} on {status.writer['host']}"
+        lines.append(f"open for writing by {writer}")
+    return "\n".join(lines), status.to_dict()
+
+
+def best(args: argparse.Namespace) -> Answer:
+    best = _reading(args).best
+    if best is None:
+        raise NothingYetError("There is no best value yet: tell one that meets the constraints.")
+    return f"{best['value']:.10g}\t{json.dumps(plain(best['parameters']))}", best
+
+
+def subspace(args: argparse.Namespace) -> Answer:
+    study = _reading(args)
+    estimate = study.subspace
+    if estimate is None:
+        raise NothingYetError("There is no subspace yet: too few values, or an optimiser without.")
+    labels = [label for _, label in study.space.columns]
+    values = {
+        "effective_dim": estimate.effective_dim,
+        "trusted": bool(estimate.trusted),
+        "columns": labels,
+        "active_basis": estimate.active_basis,
+        "singular_values": estimate.singular_values,
+        "importance": study.space.importance_by_parameter(estimate.importance),
+    }
+    return estimate.summary(labels), values
+
+
+def plot(args: argparse.Namespace) -> Answer:
+    from boring import plotting
+
+    study = _reading(args)
+    labels = [label for _, label in study.space.columns]
+    optimizer = study.optimizer
+    kind = args.kind
+    axes: Any
+    if kind == "convergence":
+        axes = plotting.plot_convergence(study.result())
+    elif kind in ("slices", "parallel"):
+        draw = plotting.plot_slices if kind == "slices" else plotting.plot_parallel_coordinates
+        axes = draw(optimizer, names=labels)
+    elif kind == "summary":
+        axes = plotting.plot_sufficient_summary(optimizer)
+    else:
+        if study.subspace is None:
+            raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
+        draw = getattr(plotting, f"plot_{kind}")
+        named = {"names": labels} if kind in ("importance", "loadings") else {}
+        axes = draw(optimizer, **named)
+    plotting.save(_figure_of(axes), args.output)
+    return f"Drawn: {args.output}", {"path": str(args.output), "kind": kind}
+
+
+def export(args: argparse.Namespace) -> Answer:
+    study = _reading(args)
+    suffix = Path(args.output).suffix.lower()
+    rows = study.rows()
+    if suffix == ".csv":
+        study.to_csv(args.output)
+    elif suffix == ".json":
+        text = json.dumps(plain({"direction": study.direction, "evaluations": rows}), indent=1)
+        Path(args.output).write_text(text + "\n", encoding="utf-8")
+    else:
+        raise InvalidInputError(
+            f"The name of an export must end in .csv or .json; received {args.output!r}."
+        )
+    return f"Written: {_count(len(rows), 'row')} to {args.output}", {
+        "path": str(args.output),
+        "rows": len(rows),
+    }
+
+
+def add(args: argparse.Namespace) -> Answer:
+    with _writing(args) as study:
+        n = study.add_csv(args.data, value=args.value)
+    return f"Added: {_count(n, 'row')}.", {"rows": n}
+
+
+def report(args: argparse.Namespace) -> Answer:
+    if args.output is None:
+        if args.watch is not None:
+            raise UsageError("--watch writes a page: it needs -o REPORT.html")
+        report = make_report(_reading(args), with_subspace=not args.quick)
+        return str(report), report.to_dict()
+    from boring.report import watch_html_report, write_html_report
+
+    manner = {
+        "title": args.title,
+        "value_label": args.value_label,
+        "with_subspace": not args.quick,
+    }
+    if args.watch is not None:
+        watch_html_report(args.file, args.output, args.watch, on_page=_say_page, **manner)
+    path = write_html_report(_reading(args), args.output, **manner)
+    size = path.stat().st_size
+    return f"Written: {path}, {size / 1e6:.1f} MB", {"path": str(path), "bytes": size}
+
+
+def _say_page(n_told: int) -> None:
+    sys.stderr.write(f"boring: page written, {n_told} values\n")
+
+
+def _writing(args: argparse.Namespace) -> Study:
+    return Study.open(args.file, wait=args.wait)
+
+
+def _reading(args: argparse.Namespace) -> Study:
+    return Study.open(args.file, read_only=True)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _figure_of(axes: Any) -> Any:
+    first = np.ravel(np.asarray(axes, dtype=object))[0]
+    return getattr(first, "figure", first)

@@ -1,0 +1,49 @@
+"""The file of a study: a journal whose header names the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from boring import _optimizer_support as support
+from boring._json import canonical
+from boring.exceptions import JournalError
+from boring.journal import Journal, JournalContents, journal_exists
+from boring.optimizer import Optimizer
+from boring.parameters import ParameterSpace
+
+__all__ = ["new_journal", "space_of_file"]
+
+
+def new_journal(target: Path, optimizer: Optimizer, space: ParameterSpace) -> Journal:
+    """Return the journal of a new study; its file must not hold anything yet."""
+    if journal_exists(target):
+        raise JournalError(
+            f"A new study must not overwrite a file; {target} holds something. Carry on "
+            "with it (Study.open, or 'boring ask' in a shell), or choose another path."
+        )
+    header = {
+        **support.journal_header(optimizer),
+        "study": {"space": canonical(space.to_dict(), "space")},
+    }
+    return Journal(target, header=header)
+
+
+def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
+    """Return the space of a file, or the one given if it is the same."""
+    study = contents.header.get("study")
+    if not isinstance(study, Mapping) or "space" not in study:
+        raise JournalError(
+            f"Line 1 of a study must hold its parameters; {contents.path} is the journal of an "
+            "optimiser without names. Use Optimizer.resume, or start a new study and add its data."
+        )
+    if given is None:
+        return ParameterSpace.from_dict(study["space"])
+    space = ParameterSpace.of(given)
+    if canonical(space.to_dict(), "space") != study["space"]:
+        raise JournalError(
+            f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
+            "that was passed. Pass the same space, or none."
+        )
+    return space

@@ -1,0 +1,136 @@
+"""What a study found, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._report_values import OutlookReport, RestReport, StudyReport
+
+__all__ = ["outlook_in_words", "report_in_words"]
+
+MANY = 12
+"""Parameters above which those that hardly matter are summed up in the text (chosen here)."""
+
+LEAST_SHOWN = 0.02
+"""Importance below which a parameter, of many, is not listed (chosen here)."""
+
+
+def report_in_words(report: StudyReport) -> str:
+    """Return a report as text, for reading aloud."""
+    parts = [_evaluations(report), _best(report), _subspace(report), _importances(report)]
+    unknown = ["What is not known yet:", *(f"  - {line}" for line in report.unknown)]
+    parts.append("\n".join(unknown) if report.unknown else "")
+    outlook = report.outlook.sentences()
+    parts.append("Outlook: " + " ".join(outlook) if outlook else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+def outlook_in_words(outlook: OutlookReport) -> list[str]:
+    """Return the outlook in sentences."""
+    lines = []
+    if outlook.recent_gain is not None:
+        change = f"improved the best value by {outlook.recent_gain:.3g}"
+        if not outlook.recent_gain:
+            change = "did not improve the best value"
+        lines.append(f"The last {_count(outlook.n_recent, 'evaluation')} {change}.")
+    if outlook.expected_improvement is not None:
+        lines.append(
+            "The model expects the next evaluation to improve it by up to "
+            f"{outlook.expected_improvement:.3g}; the values so far have a standard deviation "
+            f"of {outlook.spread:.3g}."
+        )
+    return lines
+
+
+def _evaluations(report: StudyReport) -> str:
+    wanted = "smallest" if report.direction == "minimize" else "largest"
+    counted = _count(report.n_told, "evaluation")
+    text = f"{counted} by {report.optimizer}; wanted: the {wanted} value."
+    if report.n_failed:
+        text += f" Failed: {report.n_failed}."
+    if report.n_infeasible:
+        text += f" Against a constraint: {report.n_infeasible}."
+    if report.n_outstanding:
+        text += f" Asked, and without a value yet: {report.n_outstanding}."
+    if report.failures:
+        listed = "; ".join(f"{reason} ({n})" for reason, n in list(report.failures.items())[:3])
+        text += f"\nReasons of failure: {listed}."
+    return text
+
+
+def _best(report: StudyReport) -> str:
+    if report.best is None:
+        return "There is no best value yet: no evaluation succeeded within the constraints."
+    lines = [f"Best value {report.best['value']:.6g}, with"]
+    parameters = report.best["parameters"]
+    rest = report.rest.parameters if report.rest and len(parameters) > MANY else ()
+    for name, value in parameters.items():
+        if name not in rest:
+            unit = f" {report.units[name]}" if report.units.get(name) else ""
+            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+            lines.append(f"  {name} = {shown}{unit}")
+    if rest:
+        lines.append(f"  and {_count(len(rest), 'other')}, which `best` of the study has.")
+    return "\n".join(lines)
+
+
+def _subspace(report: StudyReport) -> str:
+    if report.why_no_subspace is not None and not report.directions:
+        return f"Active subspace: not yet. {report.why_no_subspace}"
+    trust = "it can be trusted" if report.subspace_trusted else "NOT to be trusted yet"
+    verb = "decides" if report.effective_dim == 1 else "decide"
+    counted = _count(report.effective_dim or 0, "direction")
+    lines = [f"Active subspace: {counted} {verb}, {trust}."]
+    for i, direction in enumerate(report.directions, start=1):
+        sums = " ".join(f"{weight:+.2f} {name}" for name, weight in direction.loadings.items())
+        lines.append(f"  direction {i}: {_together(direction.parameters)}{sums}")
+        lines += [f"    {line}" for line in direction.exchanges]
+    if report.rest is not None:
+        lines.append(_rest(report.rest, report))
+    if report.why_no_subspace is not None:
+        lines.append(report.why_no_subspace)
+    return "\n".join(lines)
+
+
+def _rest(rest: RestReport, report: StudyReport) -> str:
+    n = len(rest.parameters)
+    who = f"The other {n} parameters together change" if n > 1 else "The other one changes"
+    text = f"{who} the result by about {rest.std:.2g} (one standard deviation)"
+    if report.noise_std is not None and rest.std < report.noise_std:
+        return f"{text}, less than the noise of one evaluation, {report.noise_std:.2g}."
+    if report.outlook.spread is not None:
+        return f"{text}; all values so far have one of {report.outlook.spread:.2g}."
+    return f"{text}."
+
+
+def _importances(report: StudyReport) -> str:
+    if not report.importances:
+        return ""
+    lines = ["Importance of the parameters over the whole space (90 % interval):"]
+    shown = list(report.importances)
+    if len(shown) > MANY:
+        shown = [row for row in shown if max(row.importance, row.high or 0.0) >= LEAST_SHOWN]
+        shown = shown or list(report.importances[:MANY])
+    width = max(len(row.parameter) for row in shown)
+    for row in shown:
+        interval = "" if row.low is None else f"  [{row.low:.2f}, {row.high:.2f}]"
+        lines.append(f"  {row.parameter:<{width}}  {row.importance:.2f}{interval}")
+    left = report.importances[len(shown) :]
+    if left:
+        total = sum(row.importance for row in left)
+        lines.append(f"  {_count(len(left), 'other')}, together {total:.2g}")
+    return "\n".join(lines)
+
+
+def _together(names: tuple[str, ...]) -> str:
+    """Return who acts in a direction, in words."""
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"{names[0]} alone, "
+    return f"{', '.join(names[:-1])} and {names[-1]} act together, "
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")

@@ -1,0 +1,138 @@
+"""Between the configurations of a caller and the events of a history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from boring._json import canonical, dumps
+from boring.exceptions import InvalidInputError
+from boring.history import History, Tell, frozen_point
+from boring.parameters import ParameterSpace
+from boring.typing import FloatArray
+from boring.validation import as_constraints, as_values
+
+from .status import Suggestion
+
+__all__ = ["Entry", "notes_of", "parameters_of", "suggestions", "tells"]
+
+Entry: TypeAlias = tuple[Any, Any, Any, str | None, dict[str, Any]]
+"""What was evaluated, its value, its constraints, the reason of a failure, and notes."""
+
+
+def suggestions(
+    space: ParameterSpace, history: History, numbers: Iterable[int]
+) -> list[Suggestion]:
+    """Return the suggestions of the asks with these numbers."""
+    asks = [history.asks[number] for number in numbers]
+    if not asks:
+        return []
+    configurations = space.decode(np.array([ask.x for ask in asks]))
+    return [
+        Suggestion(ask.number, dict(configuration))
+        for ask, configuration in zip(asks, configurations, strict=True)
+    ]
+
+
+def parameters_of(told: Tell, space: ParameterSpace) -> dict[str, Any]:
+    """Return the configuration of a value: as it was told, or as it was suggested."""
+    stored = told.info.get("parameters")
+    return dict(space.decode(told.x[None])[0] if stored is None else stored)
+
+
+def notes_of(*, seconds: float | None) -> dict[str, Any]:
+    """Return what is noted of an evaluation: when it was told, and how long it took."""
+    notes: dict[str, Any] = {"time": time.time()}
+    return notes if seconds is None else {**notes, "seconds": float(seconds)}
+
+
+def tells(
+    entries: Sequence[Entry], space: ParameterSpace, history: History, n_constraints: int
+) -> list[Tell]:
+    """Check what a caller told, and return its events.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+    space : ParameterSpace
+    history : History
+        That the events will follow.
+    n_constraints : int
+
+    Raises
+    ------
+    InvalidInputError
+        If an entry is not of the space, or answers no suggestion that could have a value.
+    """
+    free = list(history.pending)
+    found = []
+    for position, (what, value, constraints, error, notes) in enumerate(entries):
+        x, number, more = _place(what, space, history, free)
+        if number is not None:
+            free.remove(number)
+        y = float(as_values(value, 1, "value")[0])
+        found.append(
+            Tell(
+                index=history.n_told + position,
+                x=x,
+                y=y,
+                ask=number,
+                error=error,
+                constraints=_checked_constraints(constraints, y, n_constraints),
+                info=canonical({**notes, **more}, "notes"),
+            )
+        )
+    return found
+
+
+def _place(
+    what: Any, space: ParameterSpace, history: History, free: Sequence[int]
+) -> tuple[FloatArray, int | None, dict[str, Any]]:
+    """Return the point, the number that it answers, if any, and notes."""
+    asks = history.asks
+    if isinstance(what, Mapping):
+        configuration = space.check(what)
+        x = space.encode([configuration])[0]
+        told = _text_of(configuration)
+        for suggestion in suggestions(space, history, free):
+            if _text_of(suggestion.parameters) == told:
+                number = suggestion.number
+                return asks[number].x, number, {}
+        return frozen_point(x), None, {"parameters": configuration}
+    if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
+        raise InvalidInputError(
+            "A value belongs to the number of a suggestion or to a dictionary of parameters; "
+            f"received {type(what).__name__} {str(what)[:60]!r}."
+        )
+    number = int(what)
+    if number in free:
+        return asks[number].x, number, {}
+    if not 0 <= number < len(asks):
+        raise InvalidInputError(
+            f"No suggestion has the number {number}; outstanding are {list(free)}. Ask "
+            "first, or tell the parameters as a dictionary."
+        )
+    if any(tell.ask == number for tell in history.tells):
+        raise InvalidInputError(
+            f"The number {number} has its value already; outstanding are {list(free)}. Tell "
+            "the parameters as a dictionary to record a repetition."
+        )
+    return asks[number].x, None, {"withdrawn": number}
+
+
+def _checked_constraints(constraints: Any, y: float, n: int) -> tuple[float, ...] | None:
+    if constraints is None and n and np.isfinite(y):
+        raise InvalidInputError(
+            f"A value must come with those of the {n} constraints; constraints is None. Pass "
+            "constraints=[...], NaN where one is not known."
+        )
+    given = None if constraints is None else np.ravel(constraints)
+    return tuple(as_constraints(given, 1, n)[0].tolist()) or None
+
+
+def _text_of(configuration: Mapping[str, Any]) -> str:
+    """Return a configuration as text, by which 1 and True differ."""
+    return dumps(canonical(configuration, "parameters"))

@@ -1,0 +1,159 @@
+"""What a study holds, and what can be read from it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from boring.optimizer import Optimizer
+from boring.parameters import ParameterSpace
+from boring.result import OptimizationResult, best_index, feasible_rows
+from boring.typing import Direction
+
+from . import _tables
+from ._lock import StudyLock, writer_of
+from ._translation import parameters_of, suggestions
+from .status import StudyStatus, Suggestion
+
+if TYPE_CHECKING:
+    from boring.subspace.estimate import SubspaceEstimate
+
+    from .report import StudyReport
+
+__all__ = ["RecordedStudy"]
+
+
+class RecordedStudy:
+    """Parameters, an optimiser and its file, to be looked at."""
+
+    def _attach(
+        self,
+        space: ParameterSpace,
+        optimizer: Optimizer,
+        path: Path | None = None,
+        lock: StudyLock | None = None,
+    ) -> None:
+        self._space = space
+        self._optimizer = optimizer
+        self._path = path
+        self._lock = lock
+        self._mutex = threading.RLock()
+        self._read_only = False
+        self._is_running = False
+        if lock is not None:
+            # Of a study that is dropped or left open; a killed process leaves it to the system.
+            weakref.finalize(self, lock.release)
+
+    @property
+    def space(self) -> ParameterSpace:
+        """The parameters."""
+        return self._space
+
+    @property
+    def optimizer(self) -> Optimizer:
+        """The optimiser, whose box is the cube [-1, 1]^D of the encoded parameters."""
+        return self._optimizer
+
+    @property
+    def path(self) -> Path | None:
+        """The file."""
+        return self._path
+
+    @property
+    def direction(self) -> Direction:
+        """What is wanted of the values."""
+        return self._optimizer.direction
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of black-box constraints."""
+        return self._optimizer.n_constraints
+
+    @property
+    def outstanding(self) -> list[Suggestion]:
+        """What was asked and has no value yet, oldest first."""
+        with self._mutex:
+            return self._suggestions(self._optimizer._history.pending)
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one."""
+        with self._mutex:
+            history = self._optimizer._history
+            constraints = history.constraints(self.n_constraints)
+            index = best_index(history.y, self.direction, constraints)
+            if index is None or not feasible_rows(history.y, constraints)[index]:
+                return None
+            told = history.tells[index]
+            return {
+                "parameters": parameters_of(told, self._space),
+                "value": told.y,
+                "number": told.ask,
+            }
+
+    @property
+    def subspace(self) -> SubspaceEstimate | None:
+        """What was learned of the active subspace, over the encoded parameters."""
+        return self._optimizer.subspace
+
+    def result(self) -> OptimizationResult:
+        """Return everything as the optimiser sees it, over the encoded parameters."""
+        return self._optimizer.result()
+
+    def status(self) -> StudyStatus:
+        """Return where the study stands."""
+        with self._mutex:
+            history = self._optimizer._history
+            feasible = feasible_rows(history.y, history.constraints(self.n_constraints))
+            failed = ~np.isfinite(history.y)
+            return StudyStatus(
+                n_told=history.n_told,
+                n_failed=int(failed.sum()),
+                n_infeasible=int((~feasible & ~failed).sum()),
+                outstanding=tuple(history.pending),
+                n_withdrawn=history.n_withdrawn,
+                best=self.best,
+                stop_reason=dict(self._optimizer.stop()),
+                direction=self.direction,
+                optimizer=self._optimizer.name,
+                path=None if self._path is None else str(self._path),
+                writer=None if self._path is None else writer_of(self._path),
+            )
+
+    def report(self) -> StudyReport:
+        """Return what the study found, in words and figures; it takes a few seconds."""
+        from .report import make_report
+
+        return make_report(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one dictionary for each value told, in the order of telling.
+
+        Returns
+        -------
+        list of dict
+            ``number``, the parameters, ``value``, ``constraint_1``, ..., ``status`` (``"ok"``,
+            ``"failed"`` or ``"infeasible"``), ``error``, ``phase`` and ``seconds``. A name that a
+            parameter has already gets an underscore.
+        """
+        with self._mutex:
+            history = self._optimizer._history
+            told = [(tell, parameters_of(tell, self._space)) for tell in history.tells]
+            return _tables.rows_of_history(history, told, self._space.names, self.n_constraints)
+
+    def to_dataframe(self) -> Any:
+        """Return `rows` as a pandas DataFrame."""
+        return _tables.dataframe(self.rows(), self._space, self.n_constraints)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit."""
+        _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
+
+    def _suggestions(self, numbers: Iterable[int]) -> list[Suggestion]:
+        return suggestions(self._space, self._optimizer._history, numbers)
