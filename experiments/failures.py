@@ -101,7 +101,7 @@ def region(problem: TestProblem, kind: str, seed: int) -> Callable[[FloatArray],
     radius = RADIUS * np.sqrt(best.shape[1] / 2.0)
     centers: list[FloatArray] = []
     while len(centers) < N_BALLS:
-        center = rng.uniform(-1.0, 1.0, best.shape[1])
+        center: FloatArray = rng.uniform(-1.0, 1.0, best.shape[1])
         if np.linalg.norm(center - best[0]) > 1.1 * radius:
             centers.append(center)
 
