@@ -98,10 +98,11 @@ def region(problem: TestProblem, kind: str, seed: int) -> Callable[[FloatArray],
         wanted = 1.0 if kind == "cut" else -1.0
         normal *= wanted * np.sign(float(best[0] @ normal))
         return lambda U: np.asarray(U @ normal)
+
     radius = RADIUS * np.sqrt(best.shape[1] / 2.0)
     centers: list[FloatArray] = []
     while len(centers) < N_BALLS:
-        center: FloatArray = rng.uniform(-1.0, 1.0, best.shape[1])
+        center = np.asarray(rng.uniform(-1.0, 1.0, best.shape[1]))
         if np.linalg.norm(center - best[0]) > 1.1 * radius:
             centers.append(center)
 

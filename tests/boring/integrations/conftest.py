@@ -15,6 +15,9 @@ POSTGRES = os.environ.get("BORING_TEST_POSTGRES")
 """URL of a PostgreSQL database for tests, such as
 postgresql+psycopg://user:password@localhost/test."""
 
+_opened: list[Any] = []
+"""Databases whose connections are to be closed when the test is over."""
+
 
 @pytest.fixture
 def quiet_optuna():
@@ -32,7 +35,9 @@ def open_storage(address: str, **options: Any) -> Any:
     import optuna
 
     if "://" in address:
-        return optuna.storages.RDBStorage(address, **options)
+        storage = optuna.storages.RDBStorage(address, **options)
+        _opened.append(storage)
+        return storage
     from optuna.storages.journal import JournalFileBackend
 
     return optuna.storages.JournalStorage(JournalFileBackend(address), **options)
@@ -61,12 +66,22 @@ def _schema_of_its_own() -> Iterator[str]:
 @contextmanager
 def _address_of(kind: str, folder: Path) -> Iterator[str]:
     if kind == "postgres":
-        with _schema_of_its_own() as url:
+        with _schema_of_its_own() as url, _connections_closed():
             yield url
     elif kind == "sqlite":
-        yield f"sqlite:///{folder}/study.db"
+        with _connections_closed():
+            yield f"sqlite:///{folder}/study.db"
     else:
         yield str(folder / "journal.log")
+
+
+@contextmanager
+def _connections_closed() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        while _opened:
+            _opened.pop().engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -31,10 +31,11 @@ def create_study(address):
 
 def start(address, folder, name, workers, trials):
     command = [sys.executable, "-m", "tests.boring.integrations._optuna_worker"]
+    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
         [*command, address, str(folder), name, str(workers), str(trials)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"},
         stderr=subprocess.PIPE,
     )
 
