@@ -36,7 +36,7 @@ WIDE = 10.8
 WIDE_FROM = "(min-width: 60rem)"
 """Width of the window from which figures across the page are drawn wide."""
 
-MOST_SVG = 200_000
+MOST_SVG = 300_000
 """Bytes of an SVG file beyond which a figure is a PNG: its lines are too many (chosen here)."""
 
 PNG_DPI = 168
