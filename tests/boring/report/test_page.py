@@ -124,6 +124,7 @@ def test_the_page_has_findings_figures_and_all_evaluations(study, text):
     assert rows == study.status().n_told == 17
     assert "class=failed" in text
     assert text.count("<tr class=best>") == 1
+    assert "do not fit on paper" not in page.text
 
 
 def test_text_of_the_user_is_text(text):
@@ -210,6 +211,7 @@ def test_a_large_study_is_a_small_page_that_loads_nothing(large):
     assert len(large.split("<table class=data>")[1]) < 1_500_000
     assert large.count("<tr") > 500
     assert "<details><summary>All 100 settings</summary>" in large
+    assert "103 columns of this table do not fit on paper" in page.text
 
 
 @pytest.mark.parametrize(
