@@ -400,12 +400,19 @@ SHORT_WIDTH = 18
 def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
     """Return names for ticks: without units, and cut to a width, where they differ even so.
 
-    Names that begin alike are cut in their middle: numbers at the end tell them apart.
+    Names that begin alike are cut in their middle: the last word, or its end, tells them apart.
     """
     bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
-    tail = width // 2 - 1
-    middle = [n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[-tail:]}" for n in bare]
+    middle = [_without_middle(name, width) for name in bare]
     return _unless_alike([n if len(n) <= width else n[: width - 1] + "…" for n in bare], middle)
+
+
+def _without_middle(name: str, width: int) -> str:
+    if len(name) <= width:
+        return name
+    end = name[-(width // 2 - 1) :]
+    end = end[end.index(" ") :] if " " in end.strip() else end
+    return f"{name[: width - 1 - len(end)].rstrip()}…{end}"
 
 
 def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:

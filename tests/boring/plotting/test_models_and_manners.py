@@ -320,5 +320,5 @@ def test_names_at_ticks_are_short_and_stay_apart() -> None:
     found = short_names([*alike, "stage temperature in kelvin"])
     assert len(set(found)) == 31
     assert max(map(len, found)) <= SHORT_WIDTH
-    assert found[7].endswith(" 7")
+    assert found[7] == "quadrupole curr… 7"
     assert found[-1] == "stage temperature…"

@@ -210,7 +210,8 @@ def test_a_large_study_is_a_small_page_that_loads_nothing(large):
     assert len(large.encode()) < 4_000_000
     assert len(large.split("<table class=data>")[1]) < 1_500_000
     assert large.count("<tr") > 500
-    assert "<details><summary>All 100 settings</summary>" in large
+    assert '<details class="settings"><summary>All 100 settings</summary>' in large
+    assert "the most important" in page.text
     assert "103 columns of this table do not fit on paper" in page.text
 
 
