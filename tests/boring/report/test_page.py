@@ -212,7 +212,7 @@ def test_a_large_study_is_a_small_page_that_loads_nothing(large):
     assert large.count("<tr") > 500
     assert '<details class="settings"><summary>All 100 settings</summary>' in large
     assert "the most important" in page.text
-    assert "103 columns of this table do not fit on paper" in page.text
+    assert "columns of this table do not fit on paper" in page.text
 
 
 @pytest.mark.parametrize(
