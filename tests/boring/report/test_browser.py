@@ -40,7 +40,9 @@ def opened(text, folder):
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     messages = re.findall(r"CONSOLE.*", done.stderr)
     events = json.loads(log.read_text(encoding="utf-8"))["events"]
-    asked = {event["params"]["url"] for event in events if "url" in event.get("params", {})}
+    jobs = [event["params"] for event in events if "initiator" in event.get("params", {})]
+    # What the browser asks for on its own account has no origin.
+    asked = {job["url"] for job in jobs if job["initiator"] != "not an origin"}
     return done.stdout, messages, {url for url in asked if url.startswith(("http", "ws", "ftp"))}
 
 
