@@ -8,7 +8,7 @@ table is printed at the end, and alone with ``--seeds 0``.
 
 Two rules are judged. ``top``: the three largest loadings of each of two directions are one group
 each. ``named``: the parameters that a report names for the directions, those with a share of
-`boring.study.report.WORTH_TELLING` or more, are the two groups and no others.
+`boring.study._findings.WORTH_TELLING` or more, are the two groups and no others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from boring.rng import keyed_generator
-from boring.study.report import WORTH_TELLING
+from boring.study._findings import WORTH_TELLING
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.rotation import readable_basis
 from boring.subspace.stiefel import largest_angle
