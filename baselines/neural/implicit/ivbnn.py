@@ -29,7 +29,7 @@ from baselines._surrogate_loop import Fit, LoopOptions, SurrogateOptimizer
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.order import UTILITIES
 from baselines.neural.implicit.regression import RegressionTarget, TanhNetworks, padded
-from baselines.neural.implicit.training import Training, train
+from baselines.neural.implicit.training import Training, sample, train
 from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real
@@ -119,7 +119,8 @@ def fit_networks(
     target = RegressionTarget(X.shape[1], width, order=options.order)
     with single_precision():
         trained = train(target, options.training(), random_seed(rng), data)
-        theta, _ = target.draw(trained.generator, random_seed(rng), int(options.n_members), data)
+        n_members = int(options.n_members)
+        theta = sample(target, trained.generator, random_seed(rng), n_members, data)
         theta = np.asarray(theta, dtype=np.float64)
     return TanhNetworks(theta, X.shape[1], centre, scale, offset, unit)
 

@@ -27,7 +27,7 @@ from baselines.neural._jax import load
 from baselines.neural.implicit.critic import critic_loss, log_ratio
 from baselines.neural.implicit.order import order_loss
 
-__all__ = ["Target", "Trained", "Training", "train"]
+__all__ = ["Target", "Trained", "Training", "program", "sample", "train"]
 
 
 class Training(NamedTuple):
@@ -104,6 +104,19 @@ def train(target: Target, training: Training, key: Any, data: Any) -> Trained:
         Passed on to the target.
     """
     return Trained(*program(target, training)(key, data))
+
+
+def sample(target: Target, generator: Any, key: Any, n: int, data: Any) -> Any:
+    """Return n draws (n, P) of a generator; call it in single precision."""
+    return _sampler(target, n)(generator, key, data)
+
+
+@cache
+def _sampler(target: Target, n: int) -> Any:
+    def run(generator: Any, key: Any, data: Any) -> Any:
+        return target.draw(generator, key, n, data)[0]
+
+    return load("jax").jit(run)
 
 
 @cache
