@@ -2,10 +2,10 @@ r"""Information about the optimum, as acquisitions for a Gaussian process.
 
 The next point is the one whose noisy value tells most about the optimum: about where it is, which
 is *entropy search*, :math:`I(y; x^*)` [Hennig and Schuler, "Entropy search for
-information-efficient global optimization", JMLR 2012; *predictive* entropy search is the same with its
-arguments exchanged, Hernandez-Lobato, Hoffman and Ghahramani, NeurIPS 2014], or about how large it
-is, :math:`I(y; f^*)`, *max-value entropy search* [Wang and Jegelka, "Max-value entropy search for
-efficient Bayesian optimization", ICML 2017].
+information-efficient global optimization", JMLR 2012; *predictive* entropy search is the same
+information with its arguments exchanged, Hernandez-Lobato, Hoffman and Ghahramani, NeurIPS 2014],
+or about how large it is, :math:`I(y; f^*)`, *max-value entropy search* [Wang and Jegelka,
+"Max-value entropy search for efficient Bayesian optimization", ICML 2017].
 
 Max-value entropy search has a closed form for each draw :math:`f^*_k` of the largest value, with
 :math:`\gamma_k = (f^*_k - \mu)/\sigma` [eq. 6]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def initial_layers(key: Any, sizes: Sequence[int], scale: float = INITIAL_SCALE)
     """
     jax, jnp = load("jax"), load("jax.numpy")
     layers = []
-    pairs = list(zip(sizes[:-1], sizes[1:], strict=True))
+    pairs = list(pairwise(sizes))
     for one, (a, b) in zip(jax.random.split(key, len(pairs)), pairs, strict=True):
         layers.append((jnp.sqrt(scale / a) * jax.random.normal(one, (a, b)), jnp.zeros(b)))
     return layers

@@ -122,9 +122,7 @@ class RegressionTarget:
         if H == 0:
             return theta[:, :d] @ X.T + theta[:, d:]
         W = theta[:, : d * H].reshape(-1, d, H)
-        hidden = jnp.tanh(
-            jnp.einsum("nd,bdh->bnh", X, W) + theta[:, None, d * H : (d + 1) * H]
-        )
+        hidden = jnp.tanh(jnp.einsum("nd,bdh->bnh", X, W) + theta[:, None, d * H : (d + 1) * H])
         return jnp.einsum("bnh,bh->bn", hidden, theta[:, (d + 1) * H : -1]) + theta[:, -1:]
 
     def cost(self, theta: Any, data: Any, progress: Any) -> Any:
@@ -138,9 +136,7 @@ class RegressionTarget:
     def log_prior(self, theta: Any, data: Any) -> Any:
         """Return log p(theta) (n,), but for a constant, of the weights that exist."""
         jax, jnp = load("jax"), load("jax.numpy")
-        logs = [
-            np.log(share / sd) - 0.5 * (theta / sd) ** 2 for share, sd in self.prior
-        ]
+        logs = [np.log(share / sd) - 0.5 * (theta / sd) ** 2 for share, sd in self.prior]
         total = jax.scipy.special.logsumexp(jnp.stack(logs), axis=0)
         return (total * data[3]).sum(axis=1)
 

@@ -136,9 +136,7 @@ def program(target: Target, training: Training) -> Any:
         cost = target.cost(theta, data, progress)
         loss = jnp.mean(cost - ratio)
         if training.kappa:
-            loss += training.kappa * order_loss(
-                log_code, target.utility(theta, ratio, cost, data)
-            )
+            loss += training.kappa * order_loss(log_code, target.utility(theta, ratio, cost, data))
         return target.weight(progress) * loss, loss
 
     def run(key: Any, data: Any) -> Any:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-pytest.importorskip("jax")
-
 from baselines.neural._jax import load
 from baselines.neural.implicit.critic import critic_loss, initial_critic, log_ratio
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.training import Training, train
+
+pytest.importorskip("jax")
 
 WIDTH = 32
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("jax")
-
 from baselines.neural.implicit.generator import (
     CODE_DIM,
     draw_code,
@@ -16,6 +14,8 @@ from baselines.neural.implicit.generator import (
 )
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.regression import RegressionTarget, padded
+
+pytest.importorskip("jax")
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import time
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax")
-
 from baselines.neural.implicit.ivbnn import IvbnnOptimizer, IvbnnOptions, fit_networks
 from baselines.neural.implicit.training import program
 from boring.exceptions import InvalidInputError
+
+jax = pytest.importorskip("jax")
 
 QUICK = {"steps": 20, "batch": 8, "n_members": 5}
 

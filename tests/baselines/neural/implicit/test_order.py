@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-jax = pytest.importorskip("jax")
-
 from baselines.neural._jax import double_precision
 from baselines.neural.implicit.order import order_loss, utility
+
+jax = pytest.importorskip("jax")
 
 
 def test_loss_is_the_mean_cross_entropy_over_pairs():

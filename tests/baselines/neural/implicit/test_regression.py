@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-pytest.importorskip("jax")
-
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.regression import RegressionTarget, TanhNetworks, padded
 from baselines.neural.implicit.training import Training, sample, train
 from boring.testing import check_gradient
+
+pytest.importorskip("jax")
 
 
 def draws(target, data, n=3, seed=0):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, multivariate_normal
 
-pytest.importorskip("jax")
-
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.toy import TOYS
 from baselines.neural.implicit.training import Training, train
+
+pytest.importorskip("jax")
 
 
 def trained_order(name, kappa, steps, seed=0):
