@@ -63,10 +63,8 @@ def initial_generator(key: Any, width: int, heads: Sequence[int]) -> Any:
 
 def draw_code(key: Any, n: int) -> Code:
     """Return n codes and their noise, standard normal."""
-    random = load("jax.random")
-    first, second = random.split(key)
-    noise = random.normal(second, (n, NOISE_DIM * len(_NOISY)))
-    return random.normal(first, (n, CODE_DIM)), noise
+    both = load("jax.random").normal(key, (n, CODE_DIM + NOISE_DIM * len(_NOISY)))
+    return both[:, :CODE_DIM], both[:, CODE_DIM:]
 
 
 def log_density(code: Code) -> Any:

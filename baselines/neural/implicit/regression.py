@@ -17,6 +17,7 @@ layers of the generator have the padded number of units.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -102,10 +103,11 @@ class RegressionTarget:
         random, jnp = load("jax.random"), load("jax.numpy")
         one, two = random.split(key)
         shape = (n, self.n_weights)
-        shares = jnp.array([share for share, _ in self.prior])
-        which = random.categorical(one, jnp.log(shares), shape=shape)
-        sds = jnp.array([sd for _, sd in self.prior])
-        return sds[which] * random.normal(two, shape) * data[3]
+        which, sds, below = random.uniform(one, shape), self.prior[0][1], 0.0
+        for (share, _), (_, sd) in pairwise(self.prior):
+            below += share
+            sds = jnp.where(which < below, sds, sd)
+        return sds * random.normal(two, shape) * data[3]
 
     def noise(self, progress: Any) -> Any:
         """Return sigma_n where ``progress``, in [0, 1], of training is done."""
