@@ -28,6 +28,9 @@ __all__ = ["CODE_DIM", "Code", "draw_code", "generate", "initial_generator", "lo
 CODE_DIM = 5
 N_LAYERS = 3
 NOISE_DIM = 1
+#: Variances of initial weights times the inputs of a layer.
+HIDDEN_SCALE = 2.0
+HEAD_SCALE = 1.0
 
 #: The code (n, 5), and the noise (n, 2): one column for each layer that takes some.
 Code = tuple[Any, Any]
@@ -57,8 +60,8 @@ def initial_generator(key: Any, width: int, heads: Sequence[int]) -> Any:
     hidden = []
     for index, one in enumerate(load("jax.random").split(first, N_LAYERS)):
         inputs = sizes[index] + (NOISE_DIM if index in _NOISY else 0)
-        hidden += initial_layers(one, [inputs, sizes[index + 1]])
-    return {"hidden": hidden, "heads": initial_layers(second, [width, *heads], 1.0)}
+        hidden += initial_layers(one, [inputs, sizes[index + 1]], HIDDEN_SCALE)
+    return {"hidden": hidden, "heads": initial_layers(second, [width, *heads], HEAD_SCALE)}
 
 
 def draw_code(key: Any, n: int) -> Code:

@@ -20,6 +20,7 @@ the number of steps, the rates and :math:`\kappa`.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
@@ -61,7 +62,7 @@ class Training(NamedTuple):
     kappa: float
 
 
-class Target(Protocol):
+class Target(Hashable, Protocol):
     """What a generator is trained for; hashable. ``data`` is a tuple of arrays."""
 
     def initial(self, key: Any) -> tuple[Any, Any]:
