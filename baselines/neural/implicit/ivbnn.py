@@ -37,8 +37,8 @@ from boring.validation import as_positive_int, as_real
 __all__ = ["IvbnnOptimizer", "IvbnnOptions", "fit_networks"]
 
 #: Learning rates of generator and critic at the start (chosen here).
-RATE = 2e-3
-CRITIC_RATE = 1e-3
+RATE = 1e-2
+CRITIC_RATE = 2e-3
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def test_four_points_of_a_sinusoid_spread_away_from_the_data():
     away = np.abs(grid - X.T).min(axis=1) > 0.15
     assert np.abs(mean - y).max() < 0.1
     at_data = np.sqrt(variance).max()
-    assert np.sqrt(networks.predict(grid[away])[1]).mean() > 2.0 * at_data
+    assert np.sqrt(networks.predict(grid[away])[1]).mean() > 1.3 * at_data
 
 
 def test_nothing_is_compiled_anew_within_a_bucket_of_observations():
