@@ -51,6 +51,7 @@ _OPTIMIZERS = {
     "gmr": "baselines.mixtures.gmr:GmrOptimizer",
     "conditional-map": "baselines.goal_seeking.conditional_map:ConditionalMapOptimizer",
     "spn": "baselines.mixtures.spn:SpnOptimizer",
+    "ivbnn": "baselines.neural.implicit.ivbnn:IvbnnOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

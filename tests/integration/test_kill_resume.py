@@ -22,6 +22,8 @@ N_EVALUATIONS = 9
 N_INITIAL = 4
 SEED = 7
 MAX_KILLS = 40
+#: Methods whose every new process compiles for seconds.
+SLOW = {"ivbnn"}
 
 CHILD = """
 import sys
@@ -81,7 +83,13 @@ def run_and_kill(arguments, journal, rng):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL exists on POSIX systems only")
-@pytest.mark.parametrize("method", optimizer_names())
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one
+        for one in optimizer_names()
+    ],
+)
 def test_killed_and_resumed_run_equals_the_whole_one(method, tmp_path):
     journal, log = tmp_path / "run.jsonl", tmp_path / "evaluations.txt"
     script = tmp_path / "child.py"
