@@ -26,6 +26,7 @@ from .any_dimension import (
     unnormalized_gaussian,
 )
 from .base import TestProblem
+from .bbob import bbob, parse_bbob
 from .gabor import gabor
 from .gp_samples import matern_sample
 from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
@@ -313,13 +314,13 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     match = _GRAMMAR.fullmatch(name)
     stem = "" if match is None else match["stem"]
     family_name, kind = _parse_stem(ALIASES.get(stem, stem))
-    family = FAMILIES.get(family_name)
+    family = _family(family_name)
     if match is None or family is None:
         near = difflib.get_close_matches(name, STANDARD, n=1, cutoff=0.0)[0]
         raise UnknownNameError(
             f"{name!r} is not the name of a problem; did you mean {near!r}? Names are "
             "<family>-<d> or <family>-<d>-in-<D>, and -noise01 or -noise10 after them; families: "
-            f"{', '.join(FAMILIES)}."
+            f"{', '.join(FAMILIES)}, bbob-f<1 to 24> and bbob-f<1 to 24>-i<instance>."
         )
     d, sequence = int(match["d"]), _sequence(seed)
     if family.fixed_dim not in (None, d):
@@ -329,7 +330,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     if match["percent"] is not None:
         noiseless = get_problem(name.removesuffix(f"-noise{match['percent']}"), sequence)
         share = int(match["percent"]) / 100.0
-        spread = _range_on_own_box(family_name, d, match["dim"] is not None, sequence)
+        spread = _range_on_own_box(family, d, match["dim"] is not None, sequence)
         return Noisy(noiseless, share * spread, name=name)
     if match["dim"] is None:
         if kind is not None:
@@ -345,19 +346,28 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     return Embedded(inner, dim, axes=axes, center=family.center, name=name)
 
 
-def _range_on_own_box(
-    family_name: str, d: int, embedded: bool, seed: np.random.SeedSequence
-) -> float:
-    """Return the range of a function itself; embedded ones may have another box of their own."""
-    family = FAMILIES[family_name]
-    if family.seeded:
-        return value_range(family.problem(d, embedded, seed), family.range_points)
-    return _range_without_seed(family_name, d, embedded)
+def _family(name: str) -> _Family | None:
+    """Return a family by its name, None if there is none."""
+    drawn = parse_bbob(name)
+    return FAMILIES.get(name) if drawn is None else _bbob_family(*drawn)
 
 
 @lru_cache(maxsize=128)
-def _range_without_seed(family_name: str, d: int, embedded: bool) -> float:
-    family = FAMILIES[family_name]
+def _bbob_family(number: int, instance: int) -> _Family:
+    return _Family(lambda d: bbob(number, d, instance))
+
+
+def _range_on_own_box(
+    family: _Family, d: int, embedded: bool, seed: np.random.SeedSequence
+) -> float:
+    """Return the range of a function itself; embedded ones may have another box of their own."""
+    if family.seeded:
+        return value_range(family.problem(d, embedded, seed), family.range_points)
+    return _range_without_seed(family, d, embedded)
+
+
+@lru_cache(maxsize=128)
+def _range_without_seed(family: _Family, d: int, embedded: bool) -> float:
     problem = family.problem(d, embedded, np.random.SeedSequence(0))
     return value_range(problem, family.range_points)
 
