@@ -32,9 +32,7 @@ __all__ = [
 
 T_BOX = (-100.0, 100.0)
 
-_EDGES = np.array(
-    [-100, -83, -71, -60, -49, -31, -9, 3, 14, 26, 37, 60, 83, 100], dtype=np.float64
-)
+_EDGES = np.array([-100, -83, -71, -60, -49, -31, -9, 3, 14, 26, 37, 60, 83, 100], dtype=np.float64)
 _HEIGHTS = np.array([181, 162, 144, 69, 106, 88, 200, 125, 144, 162, 181, 88, 181, 200.0])
 """Of T2: 14 heights for 13 intervals; the last is that of everything outside them."""
 

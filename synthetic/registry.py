@@ -187,6 +187,7 @@ FAMILIES: dict[str, _Family] = {
     "cascade-digits": _task("cascade_digits", 10),
     "completion-digits": _task("completion_digits", 3),
     "mip-highs": _task("mip_highs", 47),
+    "svm-breast-cancer": _task("svm_breast_cancer", 2),
     "accelerator": _late("physics", "accelerator", None, seeded=True),
     # Of the companion papers; their BBOB functions are found by `parse_bbob`.
     "smooth-t1": _Family(lambda d: smooth_t1(), 1),
@@ -292,6 +293,7 @@ STANDARD = (
     "forest-digits-14",
     "cascade-digits-10",
     "completion-digits-3",
+    "svm-breast-cancer-2",
     "accelerator-5",
     "accelerator-20",
     "accelerator-40",
