@@ -282,8 +282,8 @@ def _notes(
     fewest = min(len(runs) for group in groups for runs in group_by_method(present(group)).values())
     notes = [
         f"Over {len(groups)} experiments. Borda counts the methods that each is better than, first "
-        f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then on "
-        "the area under the best so far; of ranks, by Friedman's mean ranks over the paired seeds."
+        f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then "
+        "on the area under the best so far; of ranks, by Friedman's mean ranks over the paired seeds."
     ]
     least = least_p_value(fewest, fewest)
     if least > alpha:

@@ -6,7 +6,6 @@ All are minimised, as in their sources, except the two Gaussian ones, which are 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -329,9 +329,7 @@ def _draw_one(axes: Any, group: Sequence[Record], method: str, key: str, positio
     found = {_parts(c)[1]: v for c in cells if (v := _figures(group, method, c, key))}
     if not found:
         return
-    low, median, high = (
-        np.array([np.percentile(v, q) for v in found.values()]) for q in (25, 50, 75)
-    )
+    low, median, high = np.array([np.percentile(v, (25, 50, 75)) for v in found.values()]).T
     axes.errorbar(
         list(found),
         median,

@@ -89,6 +89,7 @@ def _instance(number: int, dim: int, seed: int) -> TestProblem:
 
 
 KRUSE = ("kde", "gmr", "spn", "bnn-nuts", "bohamiann")
+KRUSE_BO = ("smooth-t1-1", "steps-t2-1", "branches-t3-unique-1", "anisotropic-t4-inner-1")
 KRUSE_BBOB = tuple(f"bbob-f{number}-{dim}" for dim in (2, 3, 5) for number in (3, 9, 15, 21))
 
 _MIXTURES_REGRESSION = CompanionRun(
@@ -221,7 +222,7 @@ ARYAN_FUNCTIONS = (
 
 
 def _rvfl() -> tuple[str, ...]:
-    """Return the sixteen: Bayesian or ensemble, tanh or relu, with skip or without, learned or not."""
+    """Return all sixteen: precision, kind, activation, with the inputs as features or without."""
     return tuple(
         f"{name}[activation={activation},precision={precision},skip={skip}]"
         for precision in ("learned", "fixed")

@@ -206,6 +206,7 @@ class StudyLog:
         self._begin = begin
 
     def __call__(self, record: Record, finished: int, total: int) -> None:
+        """Print what has finished."""
         minutes = (time.monotonic() - self._begin) / SECONDS_PER_MINUTE
         key = f"{record['cell']}, {record['method']}, seed {record['seed']}"
         outcome = f"in {record['seconds']:.1f} s" if record["status"] == "ok" else "failed"
