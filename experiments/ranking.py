@@ -283,7 +283,7 @@ def _notes(
     notes = [
         f"Over {len(groups)} experiments. Borda counts the methods that each is better than, first "
         f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then "
-        "on the area under the best so far; of ranks, by Friedman's mean ranks over the paired seeds."
+        "on the area under the best so far; of ranks, by Friedman's mean ranks over paired seeds."
     ]
     least = least_p_value(fewest, fewest)
     if least > alpha:

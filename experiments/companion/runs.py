@@ -125,9 +125,7 @@ _MIXTURES_BO = CompanionRun(
         "stands in a table of its own."
     ),
     experiments=(
-        *_on(
-            ("smooth-t1-1", "steps-t2-1", "branches-t3-unique-1", "anisotropic-t4-inner-1"), 40, 5
-        ),
+        *_on(KRUSE_BO, 40, 5),
         *_on(KRUSE_BBOB, 35, 5),
     ),
     methods=_listed("random", "gp", *KRUSE),

@@ -87,8 +87,8 @@ def seconds_table(records: Sequence[Record]) -> str:
             if one == method
             for r in group
         ]
-        at_100 = usual.get(("100", method)), usual.get(("100", "gp"))
-        ratio = None if None in at_100 else at_100[0] / at_100[1]  # type: ignore[operator]
+        mine, plain = usual.get(("100", method)), usual.get(("100", "gp"))
+        ratio = None if mine is None or plain is None else mine / plain
         row += [format_number(max(extra), 2), format_number(max(slowest), 2)]
         rows.append([*row, format_number(ratio, 2)])
     header = [
