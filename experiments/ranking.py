@@ -62,8 +62,7 @@ class Ranking:
     @property
     def first(self) -> tuple[str, ...]:
         """Methods that none is better than."""
-        beaten = self.beats.any(axis=0)
-        return tuple(m for m, b in zip(self.methods, beaten, strict=True) if not b)
+        return tuple(m for j, m in enumerate(self.methods) if not self.beats[:, j].any())
 
 
 @dataclass(frozen=True)

@@ -73,16 +73,26 @@ def predict(method: str, X: FloatArray, y: FloatArray, X_test: FloatArray, seed:
         return Prediction(np.full(len(X_test), center), np.full(len(X_test), spread**2), {})
     posterior = _posterior(method, X, (y - center) / spread, seed)
     mean, variance = posterior.predict(X_test)
+    mixture: Callable[[FloatArray, FloatArray], FloatArray] | None
     mixture = getattr(posterior, "log_density", None)
-    noise = 0.0 if mixture is not None else float(getattr(posterior, "noise_variance", 0.0))
-    variance = np.maximum(variance + noise, SMALLEST_VARIANCE)
+    if mixture is None:
+        variance = variance + float(getattr(posterior, "noise_variance", 0.0))
+    variance = spread**2 * np.maximum(variance, SMALLEST_VARIANCE)
+    return Prediction(
+        center + spread * mean, variance, {}, _unscaled(mixture, X_test, center, spread)
+    )
 
-    def exact(values: FloatArray) -> FloatArray:
-        logs: FloatArray = mixture(X_test, (values - center) / spread)
-        return logs - np.log(spread)
 
-    log_density: Callable[[FloatArray], FloatArray] | None = None if mixture is None else exact
-    return Prediction(center + spread * mean, spread**2 * variance, {}, log_density)
+def _unscaled(
+    mixture: Callable[[FloatArray, FloatArray], FloatArray] | None,
+    X_test: FloatArray,
+    center: float,
+    spread: float,
+) -> Callable[[FloatArray], FloatArray] | None:
+    """Return the density of values in their own units, if there is one of standardised values."""
+    if mixture is None:
+        return None
+    return lambda values: mixture(X_test, (values - center) / spread) - np.log(spread)
 
 
 def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:

@@ -17,6 +17,7 @@ from ..thesis.study import Study
 from ..variants import base_of
 from .groups import group_tables
 from .methods import registered
+from .ratio import ratio_study
 from .regression import functions_study, waves_study
 from .seconds import seconds_study
 from .tables import against_random_table, learned, observed_table, subspace_table
@@ -136,27 +137,21 @@ _MIXTURES_BO = CompanionRun(
     quick=("smooth-t1-1", "branches-t3-unique-1", "bbob-f3-2"),
 )
 
+RATIOS = ("tpe", "kde-ratio", "bore-mlp", "bore-forest", "bore-trees", "bore-svm", "boggn")
+
 _DENSITY_RATIO = CompanionRun(
     name="density-ratio",
     title="Density ratios",
     about=(
-        "BORE, TPE and BOGGN on the synthetic functions of the density-ratio paper: 10 initial "
+        "BORE, TPE and BOGGN: a known ratio (figure 1 of the density-ratio paper), then its "
+        "synthetic functions: 10 initial "
         "points, 50 evaluations, 200 seeds there; gamma as each method has it. Pairs are with "
         "BOGGN, which the paper has first."
     ),
     experiments=_on(("branin-2", "camelback-wide-2", "hartmann3-3", "hartmann6-6"), 50, 10),
-    methods=_listed(
-        "random",
-        "gp",
-        "tpe",
-        "kde-ratio",
-        "bore-mlp",
-        "bore-forest",
-        "bore-trees",
-        "bore-svm",
-        "boggn",
-    ),
+    methods=_listed("random", "gp", *RATIOS),
     reference="boggn",
+    studies=lambda methods: (ratio_study([m for m in methods if m in RATIOS]),),
     tables=(partial(against_random_table, counts=(25, 50)), ranking_table),
     quick=("branin-2",),
 )

@@ -10,7 +10,7 @@ import pytest
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from experiments.__main__ import build_parser, main
-from experiments.companion import regression, seconds
+from experiments.companion import ratio, regression, seconds
 from experiments.companion.groups import group_tables
 from experiments.companion.methods import registered, usable
 from experiments.companion.runs import RUNS, get_run
@@ -124,6 +124,26 @@ def test_waves_are_fitted_tabled_and_drawn(tmp_path):
     assert record["far"] > record["near"]
     assert "two-waves-1, 20: gp" in study.table([record])
     assert [path.name for path in study.draw([record], tmp_path)] == ["waves.png"]
+
+
+# Density ratios.
+
+
+def test_exact_ratio_is_bounded_and_its_study_draws_what_it_measured(tmp_path):
+    values = ratio.exact_ratio(ratio.GRID)
+    assert 1.5 < values.max() < 2.0  # at most one over the share of good points
+    assert ratio.GRID[values.argmax()] == pytest.approx(-3.2, abs=0.3)
+    assert values[np.isclose(ratio.GRID, 0.0)][0] < 0.2
+    study = ratio.ratio_study(("kde-ratio", "bore-svm"))
+    made = [
+        {"cell": "200", "seed": 0, "method": method} | study.run("200", 0, method)
+        for method in study.methods
+    ]
+    assert all(record["order"] > 0.3 and record["mode_error"] < 2.0 for record in made)
+    assert "| 200: bore-svm " in study.table(made)
+    assert study.draw(made, tmp_path)[0].exists()
+    with pytest.raises(InvalidInputError, match="no score"):
+        study.run("30", 0, "kde")
 
 
 # Tables.
