@@ -280,7 +280,7 @@ def _notes(
 ) -> list[str]:
     fewest = min(len(runs) for group in groups for runs in group_by_method(present(group)).values())
     notes = [
-        f"Over {len(groups)} experiments. Borda counts the methods that each is better than, first "
+        f"Experiments: {len(groups)}. Borda counts the methods that each is better than, first "
         f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then "
         "on the area under the best so far; of ranks, by Friedman's mean ranks over paired seeds."
     ]

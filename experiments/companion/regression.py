@@ -215,7 +215,10 @@ def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
             axes.set_xscale("log")
             if logarithmic:
                 axes.set_yscale("log")
+            axes.set_xticks([], minor=True)
+            axes.set_xticks(SIZES, [str(n) for n in SIZES], fontsize="x-small")
             axes.set_title(name, fontsize="medium")
+            axes.set_xlabel("number of points", fontsize="small")
             axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
         for axes in list(panels.flat)[len(problems) :]:
             axes.set_visible(False)
@@ -223,7 +226,6 @@ def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
         figure.legend(
             handles, labels, loc="outside lower center", ncols=4, fontsize="small", frameon=False
         )
-        figure.supxlabel("number of points", fontsize="small")
         figure.suptitle(f"{label}; median and quartiles", fontsize="medium")
         written.append(save(figure, folder / f"regression-{key}.png"))
     return written

@@ -54,7 +54,9 @@ def write_report(
     parts, files = [f"# {run.title}\n", run.about + "\n"], []
     if quick:
         parts.append(QUICK_NOTE)
-    parts += [f"Left out: `{name}`: {reason}\n" for name, reason in left_out.items()]
+    if left_out:
+        listing = "; ".join(f"`{name}`: {reason}" for name, reason in left_out.items())
+        parts.append(f"Left out: {listing}.\n")
     for study in studies:
         text, pictures = study_section(
             study, list(read(study_path(folder, study)).values()), folder

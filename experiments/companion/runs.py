@@ -176,7 +176,7 @@ _BNN = CompanionRun(
         "Agrawal (project report, Cambridge 2016): the sinusoid of figures 7 to 10, and the "
         "benchmark of figure 12, 50 repeats, 2 or 5 initial points; 20 and 25 proposals here. "
         "Surrogate and acquisition are crossed, because the report compares a network with LCB to "
-        "a process with EI."
+        f"a process with EI. `{GP_EI}` is the plain GP in the loop of the networks."
     ),
     experiments=(
         *_on(("forrester-1",), 22, 2),
@@ -253,7 +253,8 @@ _CONDITIONAL = CompanionRun(
     title="Conditional MAP as infill",
     about=(
         "Aryan, ch. 5, table 5.1: surrogates with expected improvement and with 'cl', 2 initial "
-        "points, 50 evaluations, 30 runs; tuning on bundled data in place of HPOlib's tables."
+        "points, 50 evaluations, 30 runs; tuning on bundled data in place of HPOlib's tables. "
+        f"`{GP_EI}` is the plain GP with expected improvement."
     ),
     experiments=_on(TUNING, 50, 2),
     methods=_listed(

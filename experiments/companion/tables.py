@@ -36,14 +36,16 @@ def against_random_table(records: Iterable[RunRecord], counts: Sequence[int]) ->
     records : iterable of RunRecord
         With regrets.
     counts : sequence of int
-        Numbers of evaluations after which the regrets are compared.
+        Numbers of evaluations after which the regrets are compared; the budget, if that is less.
     """
     parts = []
     for name, runs in group_by_experiment(present(records)).items():
         groups = group_by_method(runs)
         chance = groups.get(RANDOM, ())
+        budget = max(run.budget for run in runs)
+        reached = sorted({min(count, budget) for count in counts})
         columns = {
-            method: [_against(group, chance, count) for count in counts]
+            method: [_against(group, chance, count) for count in reached]
             for method, group in groups.items()
         }
         rows = [
@@ -51,7 +53,7 @@ def against_random_table(records: Iterable[RunRecord], counts: Sequence[int]) ->
             for method, found in columns.items()
         ]
         header = ["method", "runs"]
-        for count in counts:
+        for count in reached:
             header += [f"median at {count}", "win:tie:loss", "p", "beats random?"]
         parts.append(f"### {name}\n\n{markdown(header, rows)}\n")
     return "\n".join(

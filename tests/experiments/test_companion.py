@@ -237,7 +237,7 @@ def test_command_runs_a_study_and_says_what_it_left_out(tmp_path, capsys, monkey
     call = ["companion", "mixtures-regression", "--quick", "--seeds", "1", "--out", str(tmp_path)]
     assert main(call) == 0
     out = capsys.readouterr().out
-    assert "Left out: `no-such`: not registered" in out
+    assert "Left out: `no-such`: not registered." in out
     assert "smooth-t1-1: mean relative error (MRE)" in out
     pictures = {path.name for path in (tmp_path / "mixtures-regression").glob("*.png")}
     assert pictures == {"regression-relative_error.png", "regression-density.png"}
