@@ -85,7 +85,8 @@ def table(records: Sequence[Record]) -> str:
     header = ["points: method", "runs", "rank correlation", "error of the mode", "ratio there"]
     note = (
         "Median and quartiles: Spearman's correlation of the score with the exact ratio on a grid, "
-        "distance of the score's highest point from the ratio's, and the ratio there by its largest."
+        "distance of the score's highest point from the ratio's, and the ratio there in "
+        "parts of its maximum."
     )
     return f"{markdown(header, rows)}\n\n{note}"
 
