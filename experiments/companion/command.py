@@ -26,7 +26,7 @@ __all__ = ["add_companion", "run_companion_command"]
 
 FOLDER = Path("results/companion")
 QUICK_FOLDER = Path("results/companion-quick")
-QUICK_SEEDS = 2
+QUICK_SEEDS = 1
 SECONDS_PER_MINUTE = 60.0
 ALL = "all"
 

@@ -12,7 +12,7 @@ from ..variants import base_of, check_variant
 
 __all__ = ["registered", "usable"]
 
-PACKAGES = ("density_ratio", "goal_seeking", "implicit", "mixtures", "neural", "random_features")
+PACKAGES = ("density_ratio", "goal_seeking", "mixtures", "neural", "random_features")
 """Of `baselines`: where the companion papers' methods live."""
 
 ELSEWHERE = ("goal-seeking",)

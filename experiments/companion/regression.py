@@ -2,7 +2,8 @@
 
 The figures are his: MRE, the mean of ``|mean(x) - y| / |y|``, and exp-MLPD, the exponential of the
 mean log predictive density, in units of y. Mixtures are scored by their exact density, everything
-else by the normal density of its mean and variance, noise included where the model has any.
+else by the normal density of its mean and variance, noise included where the posterior states its
+variance: an ensemble that does not is scored by the spread of its members.
 """
 
 from __future__ import annotations

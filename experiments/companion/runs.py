@@ -25,10 +25,10 @@ from .tables import against_random_table, learned, observed_table, subspace_tabl
 if TYPE_CHECKING:
     from synthetic.base import TestProblem
 
-__all__ = ["QUICK_BUDGET", "RUNS", "CompanionRun", "get_run"]
+__all__ = ["QUICK_STEPS", "RUNS", "CompanionRun", "get_run"]
 
-QUICK_BUDGET = 12
-"""Evaluations of the quick version: the commands work, the figures mean nothing."""
+QUICK_STEPS = 3
+"""Evaluations after the initial design in the quick version: some methods take seconds for each."""
 
 Table = Callable[[Sequence[RunRecord]], str]
 
@@ -68,7 +68,7 @@ class CompanionRun:
     def quick_experiments(self) -> tuple[Experiment, ...]:
         """Return those of the quick version, with its budget."""
         few = (one for one in self.experiments if one.name in self.quick)
-        return tuple(one.with_budget(QUICK_BUDGET) for one in few)
+        return tuple(one.with_budget(one.n_initial + QUICK_STEPS) for one in few)
 
 
 def _listed(*names: str) -> Callable[[], tuple[str, ...]]:
