@@ -98,8 +98,8 @@ _MIXTURES_REGRESSION = CompanionRun(
     title="Mixtures and networks as regressions",
     about=(
         "Kruse (MSc thesis, DTU 2022), figures 6.1 to 6.8, 6.12 and B.2 to B.5: T1 to T4 and four "
-        "BBOB functions (instance 1), ten seeds there. `bnn-nuts` has the one hidden layer of Aryan, "
-        "not the three of Kruse."
+        "BBOB functions (instance 1), ten seeds there. `bnn-nuts` has Aryan's one hidden layer, "
+        "not Kruse's three."
     ),
     methods=_listed("gp", *KRUSE),
     studies=lambda methods: (
