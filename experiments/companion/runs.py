@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUICK_STEPS", "RUNS", "CompanionRun", "get_run"]
 
-QUICK_STEPS = 3
+QUICK_STEPS = 2
 """Evaluations after the initial design in the quick version: some methods take seconds for each."""
 
 Table = Callable[[Sequence[RunRecord]], str]
