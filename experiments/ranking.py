@@ -28,6 +28,7 @@ __all__ = [
     "FriedmanTest",
     "Ranking",
     "aggregate",
+    "best_ranked",
     "friedman",
     "least_p_value",
     "partial_ranking",
@@ -248,6 +249,13 @@ def ranking_of_records(
     return partial_ranking(finals, areas, alpha), test
 
 
+def best_ranked(records: Iterable[RunRecord], number: int) -> tuple[str, ...]:
+    """Return so many methods, those with the largest Borda counts of Friedman's mean ranks."""
+    groups = group_by_experiment(present(records)).values()
+    tests = (ranking_of_records(group)[1] for group in groups)
+    return tuple(aggregate(test.ranking() for test in tests if test is not None).borda)[:number]
+
+
 def ranking_table(records: Iterable[RunRecord], alpha: float = ALPHA) -> str:
     """Return Borda counts and first places over the experiments of the records, as Markdown.
 
@@ -259,14 +267,15 @@ def ranking_table(records: Iterable[RunRecord], alpha: float = ALPHA) -> str:
     partial = aggregate(ranking for ranking, _ in pairs)
     by_rank = aggregate(test.ranking() for test in tests)
     rows = []
-    for method in partial.borda:
+    points = by_rank.borda
+    for method in sorted(partial.borda, key=lambda m: (-partial.borda[m], -points.get(m, 0))):
         ranks = [test.mean_ranks[method] for test in tests if method in test.mean_ranks]
         rows.append(
             [
                 method,
                 str(partial.borda[method]),
                 str(partial.first[method]),
-                str(by_rank.borda.get(method, 0)),
+                str(points.get(method, 0)),
                 str(by_rank.first.get(method, 0)),
                 format_number(float(np.mean(ranks)) if ranks else None),
             ]

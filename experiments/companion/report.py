@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..ranking import best_ranked
 from ..records import RunRecord
 from ..recovery import read
-from ..small_multiples import convergence_panels
+from ..small_multiples import STYLES, convergence_panels
 from ..tables import group_by_experiment, present, results_table
 from ..thesis.report import REPORT_FILE, study_path, study_section
 from ..thesis.study import Study
@@ -85,14 +86,23 @@ def _optimisation(
     ordered = [record for group in groups.values() for record in group]
     parts += [table(ordered) + "\n" for table in run.tables]
     names = list(groups)
+    methods = tuple(dict.fromkeys(record.method for record in ordered))
+    title = run.title
+    if len(methods) > len(STYLES):  # more than there are looks
+        best = [m for m in best_ranked(ordered, len(STYLES)) if m != run.reference]
+        methods = (run.reference, *best[: len(STYLES) - 1])
+        title = f"{run.title}: {run.reference} and the best ranked of the others"
     for start in range(0, len(names), MOST_PANELS):
-        some = {name: groups[name] for name in names[start : start + MOST_PANELS]}
+        some = {
+            name: [record for record in groups[name] if record.method in methods]
+            for name in names[start : start + MOST_PANELS]
+        }
         picture = convergence_panels(
             some,
             folder / f"convergence-{start // MOST_PANELS + 1}.png",
             reference=run.reference,
-            methods=tuple(dict.fromkeys(record.method for record in ordered)),
-            title=run.title,
+            methods=methods,
+            title=title,
         )
         parts.append(f"![Convergence]({picture.name})\n")
         pictures.append(picture)
