@@ -1,7 +1,7 @@
 """Problems with real data: definitions checked against independent computations."""
 
-import sys
 import pickle
+import sys
 import time
 
 import numpy as np
