@@ -124,14 +124,14 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
             for (cell, one), group in groups.items()
             if one == method
         }
-        index = position % len(PALETTE)
+        shifted = position + position // len(PALETTE)  # no two of a colour share the rest
         axes.plot(
             list(found),
             list(found.values()),
             label=method,
-            color=PALETTE[index],
-            linestyle=LINE_STYLES[(position + position // len(PALETTE)) % len(LINE_STYLES)],
-            marker=MARKERS[index],
+            color=PALETTE[position % len(PALETTE)],
+            linestyle=LINE_STYLES[shifted % len(LINE_STYLES)],
+            marker=MARKERS[shifted % len(MARKERS)],
             markersize=4,
             linewidth=2.2 if method == "gp" else 1.1,
         )
