@@ -15,9 +15,6 @@ __all__ = ["registered", "usable"]
 PACKAGES = ("density_ratio", "goal_seeking", "mixtures", "neural", "random_features")
 """Of `baselines`: where the companion papers' methods live."""
 
-ELSEWHERE = ("goal-seeking",)
-"""Of theirs, in another package."""
-
 
 def usable(names: Iterable[str], forgiving: bool = True) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the methods that can be run, variants included, and why the others cannot.
@@ -57,9 +54,7 @@ def usable(names: Iterable[str], forgiving: bool = True) -> tuple[tuple[str, ...
 def registered() -> tuple[str, ...]:
     """Return every method of the companion papers, by name."""
     register_methods()
-    return tuple(
-        name for name in optimizer_names() if name in ELSEWHERE or _package(name) in PACKAGES
-    )
+    return tuple(name for name in optimizer_names() if _package(name) in PACKAGES)
 
 
 def _package(name: str) -> str:
