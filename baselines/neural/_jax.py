@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from boring.extras import require
+from boring.typing import FloatArray
 
-__all__ = ["bucket", "double_precision", "load", "random_key"]
+__all__ = ["bucket", "double_precision", "load", "pad_rows", "random_key"]
 
 #: Numbers of rows that programs are compiled for begin here and double.
 SMALLEST_BUCKET = 16
@@ -54,3 +55,9 @@ def bucket(n: int) -> int:
     A program is compiled for each shape; with this, not for each n.
     """
     return max(SMALLEST_BUCKET, 1 << (n - 1).bit_length())
+
+
+def pad_rows(array: FloatArray, rows: int) -> FloatArray:
+    """Return the array with zeros appended until it has this many rows."""
+    padding = np.zeros((rows - len(array), *array.shape[1:]))
+    return np.concatenate([np.asarray(array, dtype=np.float64), padding])
