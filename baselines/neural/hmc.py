@@ -32,9 +32,9 @@ class HmcSettings:
     Parameters
     ----------
     n_burn_in, n_draws : int
-        Transitions with adaptation, and draws kept of each chain.
+        Draws with adaptation, which are left out, and draws kept, of each chain.
     thin : int
-        Transitions for each draw kept.
+        Transitions for each draw.
     n_leapfrog : int
     target_acceptance : float
         Between 0 and 1.
@@ -81,7 +81,7 @@ def sample_hmc(
 
 @lru_cache(maxsize=N_PROGRAMS)
 def _program(target: Target, settings: HmcSettings) -> Any:
-    jax, blackjax = load("jax"), load("blackjax")
+    jax, jnp, blackjax = load("jax"), load("jax.numpy"), load("blackjax")
     adaptation = load("blackjax.adaptation.step_size")
     start, update, finish = adaptation.dual_averaging_adaptation(settings.target_acceptance)
     kernel = blackjax.hmc.build_kernel()
@@ -90,32 +90,29 @@ def _program(target: Target, settings: HmcSettings) -> Any:
         def density(q: Any) -> Any:
             return target.log_density(q, data)
 
-        masses = jax.numpy.ones_like(position)
-
-        def move(key: Any, state: Any, step_size: Any) -> Any:
-            return kernel(key, state, density, step_size, masses, settings.n_leapfrog)
-
-        def adapt(carry: Any, key: Any) -> Any:
+        def move(carry: Any, step: Any) -> Any:
             state, sizes = carry
-            state, info = move(key, state, jax.numpy.exp(sizes.log_step_size))
-            return (state, update(sizes, info.acceptance_rate)), None
+            key, adapting = step
+            # One copy of the kernel serves both phases: its program is what takes long to compile.
+            size = jnp.where(adapting, jnp.exp(sizes.log_step_size), finish(sizes))
+            state, info = kernel(key, state, density, size, masses, settings.n_leapfrog)
+            updated = update(sizes, info.acceptance_rate)
+            sizes = jax.tree.map(lambda new, old: jnp.where(adapting, new, old), updated, sizes)
+            return (state, sizes), (info.acceptance_rate, info.is_divergent)
 
-        def keep(state: Any, keys: Any) -> Any:
-            def one(state: Any, key: Any) -> Any:
-                state, info = move(key, state, size)
-                return state, (info.acceptance_rate, info.is_divergent)
+        def block(carry: Any, steps: Any) -> Any:
+            carry, (accepted, divergent) = jax.lax.scan(move, carry, steps)
+            return carry, (carry[0].position, accepted.mean(), divergent.sum())
 
-            state, found = jax.lax.scan(one, state, keys)
-            return state, (state.position, *found)
-
-        warm, cold = jax.random.split(key)
-        state = blackjax.hmc.init(position, density)
-        (state, sizes), _ = jax.lax.scan(
-            adapt, (state, start(step_size)), jax.random.split(warm, settings.n_burn_in)
+        masses = jnp.ones_like(position)
+        n_blocks = settings.n_burn_in + settings.n_draws
+        keys = jax.random.split(key, (n_blocks, settings.thin))
+        adapting = jnp.broadcast_to(
+            jnp.arange(n_blocks)[:, None] < settings.n_burn_in, (n_blocks, settings.thin)
         )
-        size = finish(sizes)
-        keys = jax.random.split(cold, (settings.n_draws, settings.thin))
-        _, (draws, accepted, divergent) = jax.lax.scan(keep, state, keys)
-        return draws, size, accepted.mean(), divergent.sum()
+        first = (blackjax.hmc.init(position, density), start(step_size))
+        (_, sizes), (draws, accepted, divergent) = jax.lax.scan(block, first, (keys, adapting))
+        kept = slice(settings.n_burn_in, None)
+        return draws[kept], finish(sizes), accepted[kept].mean(), divergent[kept].sum()
 
     return jax.jit(jax.vmap(chain, in_axes=(0, 0, 0, None)))

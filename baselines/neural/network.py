@@ -177,9 +177,7 @@ class NetworkPosterior(EnsemblePosterior):
         """Return the outputs (n, N) at X (n, D)."""
         with double_precision():
             program = _values(self.network)
-            found = [
-                np.asarray(program(self.weights, rows))[:, :n] for rows, n in _pieces(X)
-            ]
+            found = [np.asarray(program(self.weights, rows))[:, :n] for rows, n in _pieces(X)]
         return np.concatenate(found, axis=1).T
 
     def members_with_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
