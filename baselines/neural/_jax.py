@@ -6,6 +6,7 @@ the block and the thread, so that a caller's own use of JAX is left as found.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,8 @@ from boring.typing import FloatArray
 
 __all__ = ["bucket", "double_precision", "load", "pad_rows", "random_key"]
 
+#: What the first import of JAX leaves in the environment; it has done its work by then.
+JAX_SETS = "TF_CPP_MIN_LOG_LEVEL"
 #: Numbers of rows that programs are compiled for begin here and double.
 SMALLEST_BUCKET = 16
 
@@ -34,7 +37,12 @@ def load(module: str) -> Any:
     MissingExtraError
         If its library is not installed; the message names the extra.
     """
-    return require(module, "neural", "A neural surrogate")
+    quiet = os.environ.get(JAX_SETS)
+    try:
+        return require(module, "neural", "A neural surrogate")
+    finally:
+        if quiet is None:
+            os.environ.pop(JAX_SETS, None)
 
 
 @contextmanager

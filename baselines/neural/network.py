@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -89,7 +90,7 @@ class Network:
     def layers(self) -> tuple[tuple[int, int], ...]:
         """Inputs and outputs of each layer."""
         widths = (self.dim, *self.hidden, 1)
-        return tuple(zip(widths[:-1], widths[1:], strict=True))
+        return tuple(pairwise(widths))
 
     @property
     def n_parameters(self) -> int:

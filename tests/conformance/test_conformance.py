@@ -1,5 +1,7 @@
 """Every registered optimiser keeps the contract of the base, check by check."""
 
+from functools import partial
+
 import pytest
 
 import baselines  # noqa: F401 (registers the names)
@@ -9,5 +11,6 @@ from boring.testing import OPTIMIZER_CHECKS, check_optimizer
 
 @pytest.mark.parametrize("check", OPTIMIZER_CHECKS)
 @pytest.mark.parametrize("name", optimizer_names())
-def test_conformance(name, check):
-    assert check_optimizer(get_optimizer(name), [check]) == (check,)
+def test_conformance(name, check, light_options):
+    make = partial(get_optimizer(name), **light_options.get(name, {}))
+    assert check_optimizer(make, [check]) == (check,)
