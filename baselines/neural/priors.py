@@ -214,8 +214,14 @@ class NetworkModel:
 
     def weights(self, positions: FloatArray) -> FloatArray:
         """Return parameter vectors (N, n_parameters) at positions (N, n_coordinates)."""
-        jax = load("jax")
-        return np.asarray(jax.vmap(self.parameters)(positions), dtype=np.float64)
+        n = self.network.n_parameters
+        weights = np.array(positions[:, :n], dtype=np.float64)
+        for k, group in enumerate(self.network.groups):
+            if self.n_scales:
+                weights[:, group.slice] *= np.exp(positions[:, n + k, None])
+            else:
+                weights[:, group.slice] *= self.prior.scale_of(group, k)
+        return weights
 
 
 def padded(X: FloatArray, y: FloatArray) -> Data:

@@ -11,7 +11,6 @@ import numpy as np
 from baselines._options import check_choice, check_positive
 from baselines._surrogate_loop import Fit, LoopOptions
 from baselines.neural._chains import Chains, unpack
-from baselines.neural._jax import double_precision
 from baselines.neural.network import Activation, Network, NetworkPosterior, check_hidden
 from baselines.neural.priors import NetworkModel
 from boring.exceptions import InvalidInputError
@@ -70,8 +69,7 @@ def check_rate(value: float, name: str) -> None:
 
 def posterior_at(model: NetworkModel, positions: FloatArray) -> NetworkPosterior:
     """Return the networks at positions (N, n_coordinates)."""
-    with double_precision():
-        return NetworkPosterior(model.network, model.weights(positions))
+    return NetworkPosterior(model.network, model.weights(positions))
 
 
 def small_weights(model: NetworkModel, n: int, rng: np.random.Generator) -> FloatArray:

@@ -71,13 +71,21 @@ def test_cauchy_and_log_normal_densities():
 def test_scales_of_groups():
     fan_in = NetworkModel(NETWORK, WeightPrior("fan-in", 3.0))
     each = NetworkModel(NETWORK, WeightPrior("gaussian", (1.0, 2.0, 3.0, 4.0)))
-    with double_precision():
-        weights = fan_in.weights(np.ones((1, N)))[0]
-        listed = each.weights(np.ones((1, N)))[0]
+    weights = fan_in.weights(np.ones((1, N)))[0]
+    listed = each.weights(np.ones((1, N)))[0]
     root = np.sqrt([2, 2, 3, 3])
     for k, group in enumerate(NETWORK.groups):
         np.testing.assert_allclose(weights[group.slice], 3.0 / root[k])
         np.testing.assert_allclose(listed[group.slice], k + 1.0)
+
+
+def test_parameters_of_all_positions_are_those_of_each():
+    for prior in (WeightPrior("cauchy", 2.0), WeightPrior("hierarchical")):
+        model = NetworkModel(NETWORK, prior, Noise("gamma", 2.0, 200.0))
+        positions = model.draw(np.random.default_rng(7), 2)
+        with double_precision():
+            expected = [np.asarray(model.parameters(position)) for position in positions]
+        np.testing.assert_allclose(model.weights(positions), expected, rtol=1e-12)
 
 
 def test_padding_changes_nothing():
@@ -95,8 +103,7 @@ def draws_of_step_networks(kind, units, n):
     positions = model.draw(np.random.default_rng(5), n)
     if kind == "gaussian":  # sd 1 / sqrt(H) of the output weights
         positions[:, network.groups[-2].slice] /= np.sqrt(units)
-    with double_precision():
-        weights = model.weights(positions)
+    weights = model.weights(positions)
     return NetworkPosterior(network, weights).members(np.linspace(-3, 3, 400)[:, None])
 
 
@@ -117,8 +124,7 @@ def test_wide_networks_with_gaussian_priors_are_gaussian():
     for units in (2, 500):
         model = NetworkModel(Network(1, (units,)), WeightPrior("fan-in", 2.0))
         positions = model.draw(np.random.default_rng(6), 4000)
-        with double_precision():
-            weights = model.weights(positions)
+        weights = model.weights(positions)
         f = NetworkPosterior(model.network, weights).members(np.array([[0.8]]))[0]
         excess.append(stats.kurtosis(f))
     assert excess[0] > 0.5
