@@ -78,8 +78,9 @@ class BnnHmcOptions(NetworkOptions):
         check_choice(self.prior, "prior", PRIORS)
         check_positive(self.prior_scale, "prior_scale")
         check_positive(self.noise_sd, "noise_sd")
-        for name in ("n_chains", "n_burn_in", "n_draws", "thin", "cold_rounds", "n_leapfrog"):
+        for name in ("n_chains", "n_burn_in", "thin", "cold_rounds", "n_leapfrog"):
             as_positive_int(getattr(self, name), name)
+        as_positive_int(self.n_draws, "n_draws", minimum=2)
         check_rate(self.target_acceptance, "target_acceptance")
 
 

@@ -34,6 +34,9 @@ __all__ = ["BohamiannOptimizer", "BohamiannOptions"]
 
 #: Mean and spread of log noise variance (chosen here).
 NOISE = Noise("log-normal", float(np.log(1e-3)), 1.0)
+#: A chain that runs off to infinity is run again with half the step size, up to this many runs
+#: (chosen here); the step size used is in a proposal's info.
+MAX_RUNS = 6
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,22 @@ class BohamiannOptimizer(SurrogateOptimizer):
     ) -> Fit:
         options: BohamiannOptions = self.options
         model = NetworkModel(options.network(X.shape[1]), WeightPrior(), NOISE)
-        settings = SghmcSettings(
-            options.n_burn_in,
-            options.n_draws,
-            options.thin,
-            options.batch,
-            float(options.step_size),
-            float(options.friction),
-        )
         first = small_weights(model, 1, rng)[0]
         first[-1] = 0.5 * NOISE.a
-        draws = sample_sghmc(model, first, settings, padded(X, y), len(X), rng)
+        data, step_size = padded(X, y), float(options.step_size)
+        for _ in range(MAX_RUNS):
+            settings = SghmcSettings(
+                options.n_burn_in,
+                options.n_draws,
+                options.thin,
+                options.batch,
+                step_size,
+                float(options.friction),
+            )
+            draws = sample_sghmc(model, first, settings, data, len(X), rng)
+            if np.isfinite(draws).all():
+                break
+            step_size /= 2.0
         noise = float(np.exp(draws[:, -1]).mean())
-        return Fit(posterior_at(model, draws), {}, {"noise_sd": noise})
+        info = {"noise_sd": noise, "step_size": step_size}
+        return Fit(posterior_at(model, draws), {}, info)

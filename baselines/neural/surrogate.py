@@ -13,7 +13,7 @@ from baselines._surrogate_loop import Fit, LoopOptions
 from baselines.neural._chains import Chains, unpack
 from baselines.neural.network import Activation, Network, NetworkPosterior, check_hidden
 from baselines.neural.priors import NetworkModel
-from boring.exceptions import InvalidInputError
+from boring.exceptions import FitError, InvalidInputError
 from boring.typing import FloatArray
 from boring.validation import as_real
 
@@ -68,7 +68,18 @@ def check_rate(value: float, name: str) -> None:
 
 
 def posterior_at(model: NetworkModel, positions: FloatArray) -> NetworkPosterior:
-    """Return the networks at positions (N, n_coordinates)."""
+    """Return the networks at positions (N, n_coordinates).
+
+    Raises
+    ------
+    FitError
+        If a position is not finite.
+    """
+    if not np.isfinite(positions).all():
+        raise FitError(
+            "every network's weights must be finite; a chain or an ascent ran off to infinity. "
+            "Lower its step size or learning rate, or raise noise_sd."
+        )
     return NetworkPosterior(model.network, model.weights(positions))
 
 
