@@ -49,8 +49,9 @@ class BohamiannOptions(NetworkOptions):
     n_draws, thin : int, default 100
         100 networks, one from each 100 steps (both as in the published code).
     batch : int, default 20
-    step_size : float, default 0.1
-        epsilon: the published code squares it to .01.
+        The published code's.
+    step_size : float, default 0.01
+        epsilon, the paper's; see :mod:`baselines.neural.sghmc` on larger ones.
     friction : float, default 0.05
         The published code's.
     """
@@ -59,7 +60,7 @@ class BohamiannOptions(NetworkOptions):
     n_draws: int = 100
     thin: int = 100
     batch: int = 20
-    step_size: float = 0.1
+    step_size: float = 0.01
     friction: float = 0.05
 
     def __post_init__(self) -> None:
