@@ -15,10 +15,10 @@ and every step moves, with friction c and step size :math:`\epsilon`,
 
 After burn-in V is fixed. BlackJAX has no scale-adapted version; this one is written out.
 
-The noise of the batch is taken to have variance V, which is right only while the difference above
-is positive, :math:`V < (2c/\epsilon^2)^2`; beyond that the chain is too warm. With c = .05 the bound
-is 10^6 at the paper's :math:`\epsilon` of .01, but 100 at .1, the figure that a published code
-passes on: there the variance of a mean of 200 values came out 3.6 times too large.
+The noise of the batch is taken to have variance V, which is right only while the difference is
+positive, :math:`V < (2c/\epsilon^2)^2`; beyond that the chain is too warm. With c = .05 the bound
+is 10^6 at the paper's :math:`\epsilon` of .01, but 100 at the .1 that its published code passes
+on: there the variance of the mean of 200 values came out 3.6 times too large.
 """
 
 from __future__ import annotations
