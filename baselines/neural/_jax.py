@@ -7,6 +7,7 @@ the block and the thread, so that a caller's own use of JAX is left as found.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,7 @@ from boring.typing import FloatArray
 
 __all__ = ["bucket", "double_precision", "load", "pad_rows", "random_key"]
 
-#: What the first import of JAX leaves in the environment; it has done its work by then.
+#: What the first import of JAX leaves in the environment.
 JAX_SETS = "TF_CPP_MIN_LOG_LEVEL"
 #: Numbers of rows that programs are compiled for begin here and double.
 SMALLEST_BUCKET = 16
@@ -37,10 +38,25 @@ def load(module: str) -> Any:
     MissingExtraError
         If its library is not installed; the message names the extra.
     """
-    quiet = os.environ.get(JAX_SETS)
-    try:
+    if sys.modules.get(module) is not None:
+        return sys.modules[module]
+    with _as_found():
         return require(module, "neural", "A neural surrogate")
+
+
+@contextmanager
+def _as_found() -> Iterator[None]:
+    """Undo what the first import of JAX does to the process.
+
+    It sets a variable of the environment, which has done its work by the import's end, and draws
+    from NumPy's global generator, for the waiting times of a cluster.
+    """
+    quiet = os.environ.get(JAX_SETS)
+    state = np.random.get_state()  # noqa: NPY002 (it is kept as found)
+    try:
+        yield
     finally:
+        np.random.set_state(state)  # noqa: NPY002
         if quiet is None:
             os.environ.pop(JAX_SETS, None)
 
