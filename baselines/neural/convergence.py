@@ -5,6 +5,9 @@ Both figures are BlackJAX's; R-hat is split here: each chain counts as two, its 
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from baselines.neural._jax import double_precision, load
@@ -61,8 +64,12 @@ def effective_sample_size(chains: FloatArray) -> FloatArray:
     """
     chains = _checked(chains)
     with double_precision():
-        found = load("blackjax.diagnostics").effective_sample_size(load("jax.numpy").array(chains))
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(_size_program()(chains), dtype=np.float64)
+
+
+@lru_cache(maxsize=1)
+def _size_program() -> Any:
+    return load("jax").jit(load("blackjax.diagnostics").effective_sample_size)
 
 
 def _checked(chains: FloatArray) -> FloatArray:
