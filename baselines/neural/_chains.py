@@ -21,6 +21,10 @@ class Target(Protocol):
         """Return the log density at one position, in functions of JAX."""
         ...
 
+    def __hash__(self) -> int:
+        """Equal targets share their programs."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Chains:

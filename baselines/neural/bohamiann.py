@@ -27,6 +27,7 @@ from baselines._surrogate_loop import Fit, SurrogateOptimizer
 from baselines.neural.priors import NetworkModel, Noise, WeightPrior, padded
 from baselines.neural.sghmc import SghmcSettings, sample_sghmc
 from baselines.neural.surrogate import NetworkOptions, check_rate, posterior_at, small_weights
+from boring.result import InfoValue
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
@@ -110,5 +111,5 @@ class BohamiannOptimizer(SurrogateOptimizer):
                 break
             step_size /= 2.0
         noise = float(np.exp(draws[:, -1]).mean())
-        info = {"noise_sd": noise, "step_size": step_size}
+        info: dict[str, InfoValue] = {"noise_sd": noise, "step_size": step_size}
         return Fit(posterior_at(model, draws), {}, info)

@@ -14,6 +14,7 @@ from baselines.neural._chains import Chains, unpack
 from baselines.neural.network import Activation, Network, NetworkPosterior, check_hidden
 from baselines.neural.priors import NetworkModel
 from boring.exceptions import FitError, InvalidInputError
+from boring.result import InfoValue
 from boring.typing import FloatArray
 from boring.validation import as_real
 
@@ -46,18 +47,24 @@ class NetworkOptions(LoopOptions):
     def __post_init__(self) -> None:
         """Check the options."""
         super().__post_init__()
-        if not isinstance(self.hidden, (list, tuple)) or not self.hidden:
-            raise InvalidInputError(
-                f"hidden must be a sequence with the number of units of each hidden layer; "
-                f"received {self.hidden!r}. Pass for instance (50, 50, 50)."
-            )
-        object.__setattr__(self, "hidden", tuple(self.hidden))
-        check_hidden(self.hidden)
+        object.__setattr__(self, "hidden", _as_widths(self.hidden))
         check_choice(self.activation, "activation", ("tanh", "sigmoid", "relu"))
 
     def network(self, dim: int) -> Network:
         """Return the network on this many inputs."""
         return Network(dim, self.hidden, self.activation)
+
+
+def _as_widths(hidden: object) -> tuple[int, ...]:
+    # A resumed run reads a list.
+    if not isinstance(hidden, (list, tuple)) or not hidden:
+        raise InvalidInputError(
+            f"hidden must be a sequence with the number of units of each hidden layer; received "
+            f"{hidden!r}. Pass for instance (50, 50, 50)."
+        )
+    widths = tuple(hidden)
+    check_hidden(widths)
+    return widths
 
 
 def check_rate(value: float, name: str) -> None:
@@ -128,7 +135,7 @@ def fit_by_chains(
     for _ in range(rounds):
         chains = sample(positions, step_sizes)
         positions, step_sizes = chains.draws[:, -1], chains.step_sizes
-    info = {
+    info: dict[str, InfoValue] = {
         "acceptance_rate": float(chains.acceptance.mean()),
         "step_size": float(np.median(chains.step_sizes)),
         "n_divergent": chains.n_divergent,
