@@ -212,7 +212,7 @@ def test_stochastic_gradients_have_the_variance_of_a_gaussian():
     # Batches of 20 of 200: most of a gradient's variance is the batch's.
     y = np.random.default_rng(0).standard_normal(200)
     data = padded(np.zeros((200, 1)), y)
-    settings = SghmcSettings(2000, 8000, 40)
+    settings = SghmcSettings(2000, 3000, 40, step_size=0.02)
     draws = sample_sghmc(Location(), np.zeros(1), settings, data, 200, np.random.default_rng(1))[
         :, 0
     ]
