@@ -55,6 +55,7 @@ _OPTIMIZERS = {
     "bnn-nuts": "baselines.neural.bnn_nuts:BnnNutsOptimizer",
     "bohamiann": "baselines.neural.bohamiann:BohamiannOptimizer",
     "bnn-vi": "baselines.neural.bnn_vi:BnnViOptimizer",
+    "ivbnn": "baselines.neural.implicit.ivbnn:IvbnnOptimizer",
 }
 
 for _name, _target in _OPTIMIZERS.items():

@@ -25,6 +25,7 @@ LIGHT_OPTIONS = {
     },
     "bnn-nuts": {"hidden": [3], "n_burn_in": 20, "n_draws": 8, "thin": 1, "tree_depth": 3},
     "bohamiann": {"hidden": [4], "n_burn_in": 50, "n_draws": 8, "thin": 10},
+    "ivbnn": {"steps": 5, "batch": 8, "n_members": 5},
     "bnn-vi": {"hidden": [4], "components": 2, "n_members": 8, "n_steps": 40},
 }
 

@@ -18,7 +18,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from boring.acquisition import LogExpectedImprovement
+from baselines._options import check_choice
+from baselines.gaussian_process.information import ACQUISITIONS, process_acquisition
 from boring.box_search import search_box
 from boring.kernels import get_profile
 from boring.models.posterior import GaussianProcess, with_fantasies
@@ -40,15 +41,20 @@ class PlainGPOptions:
     restart_every : int, default 10
         The fit starts from the last one; after this many observations it also starts anew, and
         the better one is kept (chosen here).
+    acquisition : {"log-ei", "log-pi", "max-value-entropy", "entropy-search"}, default "log-ei"
+        The last two ask what tells most about how large the optimum is and where it is; see
+        :mod:`boring.acquisition.information`. "log-pi" is the probability of improvement.
     """
 
     kernel: str = "matern52"
     restart_every: int = RESTART_EVERY
+    acquisition: str = "log-ei"
 
     def __post_init__(self) -> None:
         """Check the options."""
         get_profile(self.kernel)
         as_positive_int(self.restart_every, "restart_every")
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
 
 
 class PlainGPOptimizer(Optimizer):
@@ -87,7 +93,10 @@ class PlainGPOptimizer(Optimizer):
             "noise_variance": posterior.noise_variance,
         }
         posterior = with_fantasies(posterior, context.pending, context.data.failing_X)
-        acquisition = LogExpectedImprovement(posterior, float(y.max()))
-        found = search_box(acquisition, X[int(np.argmax(y))], None, context)
+        best = X[int(np.argmax(y))]
+        acquisition = process_acquisition(
+            self.options.acquisition, posterior, float(y.max()), best, context.rng
+        )
+        found = search_box(acquisition, best, None, context)
         info |= {"acquisition": found.value, "replaced": found.replaced}
         return Proposal(found.x, {"theta": theta.tolist(), "cold_at": fitted_at}, info)

@@ -11,6 +11,14 @@ from boring.acquisition.improvement import (
     LogImprovementMixture,
     LogProbabilityOfImprovement,
 )
+from boring.acquisition.information import (
+    JointDraws,
+    JointPosterior,
+    LogEntropySearch,
+    LogMaxValueEntropy,
+    draw_jointly,
+    gaussian_mutual_information,
+)
 from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.acquisition.noisy import (
     LogAugmentedExpectedImprovement,
@@ -37,10 +45,14 @@ __all__ = [
     "GpUcbBeta",
     "GradientComponentPosterior",
     "GroupBeta",
+    "JointDraws",
+    "JointPosterior",
     "LogAugmentedExpectedImprovement",
+    "LogEntropySearch",
     "LogExpectedImprovement",
     "LogExpectedQuantileImprovement",
     "LogImprovementMixture",
+    "LogMaxValueEntropy",
     "LogProbabilityOfImprovement",
     "MaximizerResult",
     "NormalDraws",
@@ -48,5 +60,7 @@ __all__ = [
     "SampledExpectedImprovement",
     "SampledPosterior",
     "UpperConfidenceBound",
+    "draw_jointly",
+    "gaussian_mutual_information",
     "maximize_acquisition",
 ]

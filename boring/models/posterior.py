@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -145,6 +146,46 @@ class GaussianProcess:
         variance = np.maximum(kernel.total_variance(self.theta) - explained, 0.0)
         return cross @ self.alpha, variance, mean_gradient, variance_gradient
 
+    def covariance(self, X: FloatArray, others: FloatArray) -> FloatArray:
+        """Return the posterior covariance of f at X (m, D) and at other points (k, D), (m, k)."""
+        features = self._features(X)
+        kernel = self.model.kernel.matrix(self.theta, X, others)
+        half = solve_lower(self.L, np.asfortranarray(self._cross(features).T))
+        other = solve_lower(self.L, np.asfortranarray(self._cross(self._features(others)).T))
+        return kernel - half.T @ other
+
+    def covariance_with_pullback(
+        self, X: FloatArray, others: FloatArray
+    ) -> tuple[FloatArray, Callable[[FloatArray], FloatArray]]:
+        """Return the posterior covariance C (m, k), and what differentiates weighted sums of it.
+
+        Parameters
+        ----------
+        X : ndarray, shape (m, D)
+        others : ndarray, shape (k, D)
+
+        Returns
+        -------
+        covariance : ndarray, shape (m, k)
+        pullback : callable
+            From weights w (m, k), held fixed, to d/dX of sum_j w_ij C_ij, shape (m, D).
+        """
+        kernel = self.model.kernel
+        features = self._features(X)
+        cross = self._cross(features)
+        weights = solve(self.L, np.asfortranarray(self._cross(self._features(others)).T))
+        to_data = self._cross_terms(X)
+        to_others = self._cross_terms(X, self._features(others))
+
+        def pullback(w: FloatArray) -> FloatArray:
+            on_data = -(w @ weights.T)
+            gradient = np.zeros_like(X)
+            for near, far in zip(to_others, to_data, strict=True):
+                gradient += near.input_gradient(w) + far.input_gradient(on_data)
+            return gradient
+
+        return kernel.matrix(self.theta, X, others) - cross @ weights, pullback
+
     def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return each component's posterior mean and variance [thesis eq. 4.4, 4.5].
 
@@ -192,11 +233,13 @@ class GaussianProcess:
             variance_gradients[:, j] = -2.0 * term.input_gradient(weights)
         return means, variances, mean_gradients, variance_gradients
 
-    def _cross_terms(self, X: FloatArray) -> list[_CrossTerm]:
-        """Return each term's kernel between X and the data, ready for gradients."""
+    def _cross_terms(
+        self, X: FloatArray, there: list[FloatArray] | None = None
+    ) -> list[_CrossTerm]:
+        """Return each term's kernel between X and the data or features, ready for gradients."""
         terms = []
         for (term, variance, parameters), left, right in zip(
-            self.terms, self._features(X), self.features, strict=True
+            self.terms, self._features(X), there or self.features, strict=True
         ):
             value, slope = term.profile.value_and_slope(cross_squared_distances(left, right))
             terms.append(

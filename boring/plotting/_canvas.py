@@ -81,7 +81,8 @@ class Theme:
         Of the page, of text, of frames and lesser lines, of the grid.
     palette : tuple of str
     real, model : str
-        Blue is the real value and orange the model's, as in Fig. 5.3 of the thesis.
+        Blue is the real value and orange the model's, as in Fig. 5.3 of the thesis; both have a
+        contrast of 3 or more with the background.
     cmap : str
         For values; its lightness rises steadily, so that a print in grey keeps the order.
     """
@@ -105,7 +106,7 @@ class Theme:
         }
 
 
-LIGHT = Theme("#FFFFFF", "#1A1A1A", "#6B6B6B", "#D9D9D9", PALETTE, "#0072B2", "#E69F00")
+LIGHT = Theme("#FFFFFF", "#1A1A1A", "#6B6B6B", "#D9D9D9", PALETTE, "#0072B2", "#C77F00")
 DARK = Theme("#14181D", "#F2F2F2", "#A8ADB3", "#3A4048", DARK_PALETTE, "#4DA6E0", "#F4B942")
 
 
@@ -162,7 +163,8 @@ def save(figure: Figure, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
 def encode(figure: Figure, format: Literal["svg", "png"], dpi: int = DPI) -> bytes:
     """Return a figure as the bytes of a file, the same ones each time.
 
-    Letters of an SVG are outlines; a PNG has as many colours as fit one byte.
+    Letters of an SVG are outlines, its coordinates have two decimals; a PNG has as many colours as
+    fit one byte.
     """
     buffer = io.BytesIO()
     face = figure.get_facecolor()
@@ -170,7 +172,7 @@ def encode(figure: Figure, format: Literal["svg", "png"], dpi: int = DPI) -> byt
         blank = {"Date": None, "Creator": None}
         with matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "boring"}):
             figure.savefig(buffer, format="svg", facecolor=face, metadata=blank)
-        return buffer.getvalue()
+        return compact(buffer.getvalue().decode()).encode()
     from PIL import Image  # matplotlib needs it as well
 
     figure.savefig(buffer, format="png", dpi=dpi, facecolor=face)
@@ -178,6 +180,35 @@ def encode(figure: Figure, format: Literal["svg", "png"], dpi: int = DPI) -> byt
     small = io.BytesIO()
     drawn.save(small, format="png", optimize=True)
     return small.getvalue()
+
+
+_MARKS = re.compile(r'(?:<use xlink:href="[^"]*" x="[^"]*" y="[^"]*" style="([^"]*)"/>){2,}')
+
+
+def compact(svg: str) -> str:
+    """Return an SVG of matplotlib's with the same picture in fewer letters.
+
+    Comments and indentation go, coordinates are cut to a hundredth of a point, and marks of one
+    style say it once.
+    """
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r">\s+<", "><", svg)
+    svg = re.sub(r'(?<= d=")[^"]*', lambda found: _short_path(found[0]), svg)
+    svg = re.sub(r'( [xy]="-?\d+\.\d\d)\d+', r"\1", svg)
+    return _MARKS.sub(_with_one_style, svg)
+
+
+def _short_path(path: str) -> str:
+    path = re.sub(r"(\.\d\d)\d+", r"\1", path)
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", path).strip()
+
+
+def _with_one_style(found: re.Match[str]) -> str:
+    style = f' style="{found[1]}"'
+    marks = found[0]
+    if marks.count(style) != marks.count("<use "):
+        return marks
+    return f"<g{style}>{marks.replace(style, '')}</g>"
 
 
 def new_axes(figure: Any, *position: Any, **options: Any) -> Any:
@@ -369,12 +400,19 @@ SHORT_WIDTH = 18
 def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
     """Return names for ticks: without units, and cut to a width, where they differ even so.
 
-    Names that begin alike are cut in their middle: numbers at the end tell them apart.
+    Names that begin alike are cut in their middle: the last word, or its end, tells them apart.
     """
     bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
-    tail = width // 2 - 1
-    middle = [n if len(n) <= width else f"{n[: width - 1 - tail]}…{n[-tail:]}" for n in bare]
+    middle = [_without_middle(name, width) for name in bare]
     return _unless_alike([n if len(n) <= width else n[: width - 1] + "…" for n in bare], middle)
+
+
+def _without_middle(name: str, width: int) -> str:
+    if len(name) <= width:
+        return name
+    end = name[-(width // 2 - 1) :]
+    end = end[end.index(" ") :] if " " in end.strip() else end
+    return f"{name[: width - 1 - len(end)].rstrip()}…{end}"
 
 
 def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:

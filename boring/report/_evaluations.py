@@ -11,6 +11,9 @@ from ._text import escape, shown, tag
 __all__ = ["evaluations_table"]
 
 DIGITS = 6
+MOST_ON_PAPER = 14
+"""Columns that fit the width of a sheet; a browser would shrink the whole page for more."""
+
 EXTRA = {"number": "number", "error": "error", "phase": "origin", "seconds": "seconds"}
 """Columns that are left out where they are empty, and their headings."""
 
@@ -63,7 +66,15 @@ def evaluations_table(study: Study, label: str) -> str:
         f"<table class=data>{tag('caption', escape(caption))}<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{body}\n</tbody></table>"
     )
-    return tag("div", inner, class_="scroll tall", role="region", aria_label=caption, tabindex="0")
+    kind, note = "scroll tall", ""
+    if len(heads) > MOST_ON_PAPER:
+        kind += " too-wide"
+        text = (
+            f"The {len(heads)} columns of this table do not fit on paper: see the page on a screen."
+        )
+        note = tag("p", text, class_="on-paper")
+    region = tag("div", inner, class_=kind, role="region", aria_label=caption, tabindex="0")
+    return note + region
 
 
 def _keys(rows: list[dict[str, Any]], names: list[str]) -> dict[str, str]:

@@ -36,8 +36,8 @@ WIDE = 10.8
 WIDE_FROM = "(min-width: 60rem)"
 """Width of the window from which figures across the page are drawn wide."""
 
-MOST_SVG = 200_000
-"""Bytes of an SVG file beyond which a figure is a PNG: its lines are too many (chosen here)."""
+MOST_SVG = 100_000
+"""Bytes of an SVG file beyond which a figure is a PNG if that is smaller (chosen here)."""
 
 PNG_DPI = 168
 
@@ -159,7 +159,9 @@ def _drop_title(figure: Any, title: str) -> None:
 def _address(figure: Any) -> str:
     content, kind = canvas.encode(figure, "svg"), "svg+xml"
     if len(content) > MOST_SVG:
-        content, kind = canvas.encode(figure, "png", PNG_DPI), "png"
+        pixels = canvas.encode(figure, "png", PNG_DPI)
+        if len(pixels) < len(content):
+            content, kind = pixels, "png"
     return f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
 
 

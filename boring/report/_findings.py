@@ -17,6 +17,11 @@ __all__ = ["findings", "state_line"]
 OPEN_ROWS = 12
 """Rows up to which the table of the best settings stands open."""
 
+HEADS = ("parameter", "value", "unit", "range")
+
+MOST_OPEN = 8
+"""Settings that stand open where there are more rows than that: those of most importance."""
+
 MOST_REASONS = 3
 
 
@@ -92,10 +97,17 @@ def _best(source: Source) -> str:
         )
     asked = report.best["number"]
     caption = "Settings of the best value" + ("" if asked is None else f", number {asked}")
-    text = table(caption, ("parameter", "value", "unit", "range"), rows, numeric=(1,))
+    text = table(caption, HEADS, rows, numeric=(1,))
     if len(rows) <= OPEN_ROWS:
         return heading + text
-    return heading + f"<details><summary>All {len(rows)} settings</summary>{text}</details>"
+    most = [row.parameter for row in report.importances[:MOST_OPEN]]
+    first = ""
+    if most:
+        by_name = {row[0]: row for row in rows}
+        chosen = [by_name[name] for name in most]
+        first = table(f"{caption}: the most important", HEADS, chosen, numeric=(1,))
+    summary = f"<summary>All {len(rows)} settings</summary>"
+    return f'{heading}{first}<details class="settings">{summary}{text}</details>'
 
 
 def _range(parameter: Parameter) -> str:

@@ -56,6 +56,14 @@ Exit codes:
   130  interrupted
 """
 
+TELL_EPILOG = """\
+What to say after FILE:
+  3 0.25                                  number 3 has the value 0.25
+  3 --failed "the lamp broke"             number 3 has none
+  --parameters '{"gain": 2}' 0.25         settings that were never asked for
+  3 0.25 --constraints -1.5 0.2           and values of two constraints
+"""
+
 KINDS = (
     "convergence",
     "importance",
@@ -102,7 +110,7 @@ def _parser() -> _Parser:
 
     def command(name: str, act: Any, help: str, *, writes: bool = False) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help, formatter_class=raw)
-        sub.add_argument("file", metavar="FILE", help="the study")
+        sub.add_argument("file", metavar="FILE", help="of the study, such as run.jsonl")
         sub.add_argument(
             "--json", action="store_true", default=argparse.SUPPRESS, help="print one JSON object"
         )
@@ -112,7 +120,7 @@ def _parser() -> _Parser:
                 type=float,
                 default=DEFAULT_WAIT,
                 metavar="SECONDS",
-                help="how long to wait for another process (default: %(default)g)",
+                help="how long to wait while another process has the study (default: %(default)g)",
             )
         sub.set_defaults(act=act)
         return sub
@@ -131,13 +139,19 @@ def _parser() -> _Parser:
         help="whether small or large values are good",
     )
     init.add_argument(
-        "--optimizer", default="boring", metavar="NAME", help="who proposes (default: boring)"
+        "--optimizer",
+        default="boring",
+        metavar="NAME",
+        help="what proposes; an unknown name gets the list of all (default: boring)",
     )
     init.add_argument(
         "--seed", type=int, metavar="INTEGER", help="makes the study repeatable (default: chance)"
     )
     init.add_argument(
-        "--n-initial", type=int, metavar="N", help="points that fill the space before it learns"
+        "--n-initial",
+        type=int,
+        metavar="N",
+        help="points that fill the space before it learns (default: as the optimiser says)",
     )
     init.add_argument(
         "--n-constraints",
@@ -152,7 +166,11 @@ def _parser() -> _Parser:
         metavar="SD",
         help="standard deviation of one value, if it is known",
     )
-    init.add_argument("--options", metavar="JSON", help="of the optimiser, names and values")
+    init.add_argument(
+        "--options",
+        metavar="JSON",
+        help='what else the optimiser takes, such as {"effective_dim": 2}',
+    )
 
     ask = command(
         "ask", _commands.ask, "Print the next settings to try: number, tab, JSON.", writes=True
@@ -160,6 +178,7 @@ def _parser() -> _Parser:
     ask.add_argument("-n", type=int, default=1, metavar="N", help="how many (default: 1)")
 
     tell = command("tell", _commands.tell, "Record a value, or a failure.", writes=True)
+    tell.epilog = TELL_EPILOG
     tell.add_argument(
         "number_and_value",
         nargs="*",
@@ -168,12 +187,16 @@ def _parser() -> _Parser:
     )
     tell.add_argument("--parameters", metavar="JSON", help="settings, in place of a number")
     tell.add_argument(
-        "--constraints", nargs="+", type=float, metavar="C", help="their values; give them last"
+        "--constraints",
+        nargs="+",
+        type=float,
+        metavar="C",
+        help="values that must be <= 0; give them last",
     )
     tell.add_argument("--failed", metavar="REASON", help="there is no value, and why")
 
     withdraw = command(
-        "withdraw", _commands.withdraw, "Take back a number that nobody tries.", writes=True
+        "withdraw", _commands.withdraw, "Take back a number that nobody will try.", writes=True
     )
     withdraw.add_argument("number", type=int, metavar="NUMBER", help="number that was asked")
 
@@ -182,7 +205,11 @@ def _parser() -> _Parser:
     command("subspace", _commands.subspace, "Describe the directions that decide.")
     plot = command("plot", _commands.plot, "Draw a picture.")
     plot.add_argument(
-        "-o", "--output", required=True, metavar="OUT.png", help="or .svg, .pdf: by its name"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT.png",
+        help="of the picture: .png, .svg or .pdf",
     )
     plot.add_argument(
         "--kind",
@@ -192,7 +219,7 @@ def _parser() -> _Parser:
         help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]} (default: %(default)s)",
     )
     export = command(
-        "export", _commands.export, "Write all values to a file, CSV or JSON by its name."
+        "export", _commands.export, "Write all values to a file that ends in .csv or .json."
     )
     export.add_argument("-o", "--output", required=True, metavar="DATA.csv", help="or DATA.json")
     add = command("import", _commands.add, "Add earlier values from a CSV file.", writes=True)
@@ -200,9 +227,13 @@ def _parser() -> _Parser:
     add.add_argument(
         "--value", default="value", metavar="COLUMN", help="column of values (default: value)"
     )
-    report = command("report", _commands.report, "Say what was found, in words, or as a page.")
+    report = command(
+        "report",
+        _commands.report,
+        "Say what was found: in words here, or as a page of HTML with figures.",
+    )
     report.add_argument(
-        "-o", "--output", metavar="REPORT.html", help="write one HTML page, with figures"
+        "-o", "--output", metavar="REPORT.html", help="write the page; it needs no other file"
     )
     report.add_argument(
         "--watch",
@@ -211,9 +242,11 @@ def _parser() -> _Parser:
         help="write the page again whenever the study changes, until Ctrl-C; browsers follow",
     )
     report.add_argument(
-        "--quick", action="store_true", help="leave out the subspace, which takes longest"
+        "--quick",
+        action="store_true",
+        help="leave out the subspace, which takes longest: minutes for 100 parameters",
     )
-    report.add_argument("--title", help="of the page (default: the name of the file)")
+    report.add_argument("--title", help="of the page (default: the name of FILE)")
     report.add_argument(
         "--value-label",
         default="value",

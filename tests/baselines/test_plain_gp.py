@@ -95,3 +95,15 @@ def test_bad_options_are_rejected():
         PlainGPOptimizer([(-1, 1)], direction="minimize", restart_every=0)
     with pytest.raises(UnknownNameError, match="restart_every"):
         PlainGPOptimizer([(-1, 1)], direction="minimize", restart_evry=2)
+
+
+@pytest.mark.parametrize("acquisition", ["log-pi", "max-value-entropy", "entropy-search"])
+def test_other_acquisitions_come_near_the_optimum_and_ask_repeatably(acquisition):
+    optimizer = PlainGPOptimizer(
+        [(-1, 1)] * 2, direction="minimize", seed=1, n_initial=5, acquisition=acquisition
+    )
+    result = optimizer.run(bowl, 12, progress=False)
+    assert result.y_best < 0.02
+    np.testing.assert_array_equal(optimizer.ask(), optimizer.ask())
+    with pytest.raises(InvalidInputError, match="acquisition"):
+        PlainGPOptimizer([(-1, 1)], direction="minimize", acquisition="entropy")

@@ -23,7 +23,7 @@ N_INITIAL = 4
 SEED = 7
 MAX_KILLS = 40
 #: Every child compiles anew what these compute.
-COMPILED = {"bnn-hmc", "bnn-nuts", "bohamiann", "bnn-vi"}
+COMPILED = {"bnn-hmc", "bnn-nuts", "bohamiann", "bnn-vi", "ivbnn"}
 
 
 def methods():

@@ -1,6 +1,7 @@
 """Slices, components, surrogate; and that nothing is shown, left open, changed or illegible."""
 
 import dataclasses
+import re
 import subprocess
 import sys
 
@@ -241,6 +242,38 @@ def test_the_theme_follows_the_background() -> None:
 
 
 @pytest.mark.parametrize("theme", [_canvas.LIGHT, _canvas.DARK])
+def test_text_and_marks_stand_out_from_the_background(theme) -> None:
+    page = luminance(theme.background) + 0.05
+    for color, least in (
+        (theme.ink, 7.0),
+        (theme.muted, 4.5),
+        (theme.real, 3.0),
+        (theme.model, 3.0),
+    ):
+        ink = luminance(color) + 0.05
+        assert max(ink, page) / min(ink, page) >= least  # WCAG 2.2, 1.4.3, 1.4.6 and 1.4.11
+
+
+def test_a_compact_figure_is_the_same_picture(make) -> None:
+    from xml.dom.minidom import parseString
+
+    figure = plotting.plot_convergence(make.run(3, n=60)).figure
+    text = _canvas.encode(figure, "svg").decode()
+    svg = parseString(text)
+    marks = svg.getElementsByTagName("use")
+    dots = [mark for mark in marks if mark.parentNode.hasAttribute("style")]
+    assert len(dots) >= 60
+    assert not any(mark.hasAttribute("style") for mark in dots)
+    for group in {id(mark.parentNode): mark.parentNode for mark in dots}.values():
+        assert "fill" in group.getAttribute("style")
+    assert not re.search(r"\bd=\"[^\"]*\.\d{3}", text)
+    first = '<use xlink:href="#a" x="1" y="2" style="s"/>'
+    two = _canvas.compact(f'<g>{first}<use xlink:href="#a" x="3" y="4.5678" style="t"/></g>')
+    assert two.count("style") == 2
+    assert 'y="4.56"' in two
+
+
+@pytest.mark.parametrize("theme", [_canvas.LIGHT, _canvas.DARK])
 @pytest.mark.parametrize("low_is_best", [True, False])
 def test_colours_of_values_keep_their_order_in_grey(theme, low_is_best) -> None:
     colors = _canvas.value_map(theme, low_is_best=low_is_best)(np.linspace(0, 1, 64))
@@ -287,5 +320,5 @@ def test_names_at_ticks_are_short_and_stay_apart() -> None:
     found = short_names([*alike, "stage temperature in kelvin"])
     assert len(set(found)) == 31
     assert max(map(len, found)) <= SHORT_WIDTH
-    assert found[7].endswith(" 7")
+    assert found[7] == "quadrupole curr… 7"
     assert found[-1] == "stage temperature…"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401 (registers the optimiser without a subspace)
+from boring.algorithm import BoringOptimizer
 from boring.exceptions import InvalidInputError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.report import html_report, watch_html_report, write_html_report
-from boring.report._evaluations import evaluations_table
 from boring.report._units import ticks_of
 from boring.study import Study
 from boring.study.cli import main
@@ -124,6 +124,7 @@ def test_the_page_has_findings_figures_and_all_evaluations(study, text):
     assert rows == study.status().n_told == 17
     assert "class=failed" in text
     assert text.count("<tr class=best>") == 1
+    assert "do not fit on paper" not in page.text
 
 
 def test_text_of_the_user_is_text(text):
@@ -190,9 +191,28 @@ def test_infeasible_points_are_no_lines():
     assert "It was not asked for." in page.text
 
 
-def test_a_large_table_is_small_and_quickly_made():
-    study = quadratic({f"parameter {i}": (0.0, 1.0) for i in range(100)}, 500, optimizer="sobol")
-    assert len(evaluations_table(study, "value")) < 1_500_000
+@pytest.fixture(scope="module")
+def large(make):
+    """The page of 100 parameters and 500 values, of a subspace that is known and not searched."""
+    parameters = [Real(f"quadrupole current {i}", 0.0, 10.0, unit="A") for i in range(100)]
+    study = Study(ParameterSpace(parameters), direction="minimize", seed=0)
+    estimate, X, y = make.estimate(100, 2, n=500)
+    told = zip(study.space.decode(X), y, strict=True)
+    study.add([{**configuration, "value": float(value)} for configuration, value in told])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BoringOptimizer, "subspace", estimate)
+        return html_report(study)
+
+
+def test_a_large_study_is_a_small_page_that_loads_nothing(large):
+    page = check(large)
+    assert len(page.all("figure")) == 8
+    assert len(large.encode()) < 4_000_000
+    assert len(large.split("<table class=data>")[1]) < 1_500_000
+    assert large.count("<tr") > 500
+    assert '<details class="settings"><summary>All 100 settings</summary>' in large
+    assert "the most important" in page.text
+    assert "columns of this table do not fit on paper" in page.text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Shapes and dependence of the deep implicit model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from baselines.neural.implicit.generator import (
+    CODE_DIM,
+    draw_code,
+    generate,
+    initial_generator,
+    log_density,
+)
+from baselines.neural.implicit.layers import random_seed, single_precision
+from baselines.neural.implicit.regression import RegressionTarget, padded
+
+pytest.importorskip("jax")
+
+
+@pytest.fixture
+def key():
+    with single_precision():
+        return random_seed(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (3, 16), (2, 17), (10, 40)])
+def test_shapes_for_any_number_of_inputs_and_observations(d, n, key):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
+    width, data = padded(X, y)
+    assert width == 2 * len(data[0])
+    target = RegressionTarget(d, width)
+    assert target.heads == ((d + 1) * width, width + 1)
+    with single_precision():
+        generator, _ = target.initial(key)
+        theta, code = target.draw(generator, key, 6, data)
+        assert target.reference(key, 6, data).shape == theta.shape == (6, (d + 2) * width + 1)
+        assert code.shape == (6,)
+        assert target.predict(theta, data[0]).shape == (6, len(data[0]))
+        # 2 n hidden units exist, with d + 2 weights each, and one bias.
+        assert int((np.asarray(theta)[0] != 0).sum()) <= (d + 2) * 2 * n + 1
+        assert int((np.asarray(target.reference(key, 1, data)) != 0).sum()) == (d + 2) * 2 * n + 1
+
+
+def test_second_layers_weights_are_made_from_the_first_layers_alone(key):
+    with single_precision():
+        generator = initial_generator(key, 8, (4, 3))
+        first, second = generate(generator, draw_code(key, 5))
+        W, b = generator["heads"][1]
+        np.testing.assert_allclose(second, np.asarray(first) @ W + b, rtol=1e-5, atol=1e-5)
+        # With the first layer's weights held, no code and no noise changes the second's.
+        W, b = generator["heads"][0]
+        generator["heads"][0] = (0.0 * W, b + 1.0)
+        first, second = generate(generator, draw_code(key, 5))
+    assert np.ptp(np.asarray(first), axis=0).max() == 0
+    assert np.ptp(np.asarray(second), axis=0).max() == 0
+
+
+def test_permuted_noise_changes_the_draws_of_the_same_codes(key):
+    with single_precision():
+        generator = initial_generator(key, 16, (6, 3))
+        z, noise = draw_code(key, 5)
+        same = generate(generator, (z, noise))
+        again = generate(generator, (z, noise))
+        other = generate(generator, (z, noise[::-1]))
+    for a, b, c in zip(same, again, other, strict=True):
+        assert np.array_equal(a, b)
+        changed = np.abs(np.asarray(a) - np.asarray(c)).max(axis=1) > 1e-4
+        assert changed.tolist() == [True, True, False, True, True]  # the middle one stays
+
+
+def test_density_of_the_code_is_that_of_a_standard_normal_but_for_a_constant(key):
+    with single_precision():
+        code = draw_code(key, 4)
+    z = np.asarray(code[0], dtype=float)
+    assert z.shape == (4, CODE_DIM)
+    np.testing.assert_allclose(log_density(code), -0.5 * (z**2).sum(axis=1), rtol=1e-5)

@@ -1,0 +1,101 @@
+"""The optimiser: spread away from data, compilations, options."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from baselines.neural.implicit.ivbnn import IvbnnOptimizer, IvbnnOptions, fit_networks
+from baselines.neural.implicit.training import program
+from boring.exceptions import InvalidInputError
+
+jax = pytest.importorskip("jax")
+
+QUICK = {"steps": 20, "batch": 8, "n_members": 5}
+
+
+def four_points():
+    X = np.array([[-0.8], [-0.35], [0.1], [0.7]])
+    return X, np.sin(4.0 * X[:, 0])
+
+
+def test_four_points_of_a_sinusoid_spread_away_from_the_data():
+    X, y = four_points()
+    networks = fit_networks(X, y, IvbnnOptions(), np.random.default_rng(0))
+    mean, variance = networks.predict(X)
+    grid = np.linspace(-1.2, 1.2, 97)[:, None]
+    away = np.abs(grid - X.T).min(axis=1) > 0.15
+    assert np.abs(mean - y).max() < 0.1
+    at_data = np.sqrt(variance).max()
+    assert np.sqrt(networks.predict(grid[away])[1]).mean() > 1.3 * at_data
+
+
+def test_nothing_is_compiled_anew_within_a_bucket_of_observations():
+    compiled = []
+
+    def listen(event, seconds, **_):
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    rng = np.random.default_rng(1)
+    options = IvbnnOptions(steps=7, batch=8, n_members=5)
+    counts = []
+    for n in (4, 5, 11, 16, 17):
+        fit_networks(rng.uniform(-1, 1, (n, 2)), rng.standard_normal(n), options, rng)
+        counts.append(len(compiled))
+    assert counts[0] > 0
+    assert counts[:4] == [counts[0]] * 4
+    assert counts[4] > counts[3]
+
+
+@pytest.mark.parametrize("acquisition", ["log-ei", "ucb", "empirical-ei"])
+def test_proposes_in_the_box_by_each_acquisition(acquisition):
+    optimizer = IvbnnOptimizer(
+        [(0, 4)] * 2, direction="minimize", seed=0, acquisition=acquisition, **QUICK
+    )
+    result = optimizer.run(lambda x: float(((x - 1) ** 2).sum()), 8, progress=False)
+    assert result.X.shape == (8, 2)
+    assert (result.X >= 0).all()
+    assert (result.X <= 4).all()
+    assert np.isfinite(optimizer.surrogate.predict(np.zeros((1, 2)))[0]).all()
+
+
+def test_draws_depend_on_the_generator_alone_and_jax_is_left_as_found():
+    X, y = four_points()
+    options = IvbnnOptions(**QUICK)
+    before = jax.config.jax_enable_x64
+    one, two, other = (
+        fit_networks(X, y, options, np.random.default_rng(seed)).members(X) for seed in (3, 3, 4)
+    )
+    np.testing.assert_array_equal(one, two)
+    assert np.abs(one - other).max() > 1e-3
+    assert jax.config.jax_enable_x64 == before
+
+
+def test_options_reach_the_training():
+    training = IvbnnOptions(kappa=0.5, steps=9, critic_steps=3, batch=4).training()
+    assert training[:3] == (9, 3, 4)
+    assert training.kappa == 0.5
+    with pytest.raises(InvalidInputError, match="kappa"):
+        IvbnnOptions(kappa=-1.0)
+    with pytest.raises(InvalidInputError, match="order"):
+        IvbnnOptions(order="prior")
+    with pytest.raises(InvalidInputError, match="n_members"):
+        IvbnnOptions(n_members=1)
+    with pytest.raises(InvalidInputError, match="acquisition"):
+        IvbnnOptions(acquisition="mixture-ei")
+
+
+@pytest.mark.slow
+def test_a_fit_to_a_hundred_observations_takes_less_than_ten_seconds():
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (100, 6))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
+    fit_networks(X, y, IvbnnOptions(), rng)  # compiles
+    start = time.process_time()
+    fit_networks(X, y, IvbnnOptions(), rng)
+    assert time.process_time() - start < 20.0  # of two processors
+    assert program.cache_info().currsize > 0
