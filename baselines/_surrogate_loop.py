@@ -193,6 +193,16 @@ class SurrogateOptimizer(Optimizer):
         memory = {**self.memory["fit"], "keep": True} if self.memory["fit"] else {}
         return _over_x(self._fit(Z, y, memory, self._generator(len(X))).posterior, W)
 
+    def fitted(self, X: FloatArray, y: FloatArray) -> Posterior:
+        """Return the surrogate of any data, hyperparameters chosen anew; without a subspace.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, D), scaled
+        y : ndarray, shape (n,), standardised
+        """
+        return self._fit(X, y, {}, self._generator(len(X))).posterior
+
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, self._warped(context.data.finite_y)
         W, memory = self._basis(X, y, context)

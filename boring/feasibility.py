@@ -120,6 +120,24 @@ class LogSum:
         return total, gradient
 
 
+@dataclass(frozen=True, eq=False)
+class Offset:
+    """An acquisition of points, seen from offsets u: center + unit u."""
+
+    member: Acquisition
+    center: FloatArray
+    unit: float
+
+    def value(self, X: FloatArray) -> FloatArray:
+        """Return the values ``(n,)`` at the offsets `X` ``(n, D)``."""
+        return self.member.value(self.center + self.unit * X)
+
+    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the values ``(n,)`` and their gradients ``(n, D)`` in the offsets."""
+        value, gradient = self.member.value_and_gradient(self.center + self.unit * X)
+        return value, self.unit * gradient
+
+
 class Feasibility:
     """Log probability that an evaluation succeeds and satisfies every constraint.
 
@@ -170,10 +188,15 @@ class Feasibility:
         fit : callable
             From offsets (k, D) and standardised values (k,) to their GP.
         """
+        # Failures are told apart by the one classifier of all points: a smooth regression of
+        # their labels nearby, which a step defies, lets more than twice as many local steps fail
+        # (46 of 769 against 20 of 761, nine problems, four runs each: `experiments.failures`).
         members: list[Acquisition] = []
         order = np.argsort(np.linalg.norm(self.data.X - center, axis=1), kind="stable")
         n_points += int(np.sum(~self.data.finite))
-        for column in (self._failures, *self.data.constraints.T):
+        if self._success is not None:
+            members.append(Offset(self._success, center, unit))
+        for column in self.data.constraints.T:
             known = order[~np.isnan(column[order])][:n_points]
             margins = -moderate(_bounded(column[known]))[0]
             spread = float(margins.std()) if len(known) > 1 else 0.0

@@ -12,6 +12,7 @@ from boring.validation import suggest
 
 from .arena_command import add_arena, run_arena_command
 from .arguments import add_runs, method_names, positive, seeds_of
+from .companion.command import add_companion, run_companion_command
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .peers import PEERS
 from .thesis.command import add_thesis, run_thesis_command
@@ -37,10 +38,11 @@ examples:
   python -m experiments arena --experiments thesis --seeds 5 --jobs 2 --time-limit 60
   python -m experiments arena --report-only
   python -m experiments thesis --quick
+  python -m experiments companion mixtures-bo density-ratio --quick
   python -m experiments tuning --tasks svm-digits --seeds 3
 """
 
-COMMANDS = ("run", "report", "arena", "thesis", "tuning", "list", "demo", "bench")
+COMMANDS = ("run", "report", "arena", "thesis", "companion", "tuning", "list", "demo", "bench")
 
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
@@ -95,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_arena(commands)
     add_thesis(commands)
+    add_companion(commands)
     add_tuning(commands)
     commands.add_parser("list", help="list the experiments and the methods")
     demo = commands.add_parser(
@@ -222,6 +225,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             run_arena_command(arguments)
         elif arguments.command == "thesis":
             run_thesis_command(arguments)
+        elif arguments.command == "companion":
+            run_companion_command(arguments)
         elif arguments.command == "tuning":
             run_tuning_command(arguments)
         elif arguments.command == "list":

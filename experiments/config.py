@@ -23,6 +23,7 @@ __all__ = [
     "OPTIMISATION_TABLE",
     "Experiment",
     "get_experiment",
+    "named_problem",
 ]
 
 DEFAULT_METHODS = ("boring", "boring-thesis", "rembo", "gp", "sobol", "random")
@@ -97,7 +98,8 @@ class Experiment:
         return self if budget is None else dataclasses.replace(self, budget=budget)
 
 
-def _named(name: str, seed: int) -> TestProblem:
+def named_problem(name: str, seed: int) -> TestProblem:
+    """Return the problem of the registry of that name, for a seed."""
     from synthetic.registry import get_problem
 
     return get_problem(name, seed)
@@ -117,7 +119,7 @@ def _standard(
         options.setdefault(method, {})["n_initial"] = None
     return Experiment(
         name=name,
-        make_problem=partial(_named, name),
+        make_problem=partial(named_problem, name),
         budget=budget,
         n_initial=n_initial,
         methods=methods,
@@ -132,7 +134,7 @@ def _noisy(quiet: Experiment, percent: int) -> Experiment:
     return dataclasses.replace(
         quiet,
         name=name,
-        make_problem=partial(_named, name),
+        make_problem=partial(named_problem, name),
         description=f"{quiet.description}; noise of {percent} % of the range",
     )
 

@@ -19,7 +19,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +43,25 @@ PENALTIES = np.logspace(-3.0, 4.0, 29)
 
 IndexArray = np.ndarray[Any, np.dtype[np.int64]]
 
-Prediction = tuple[FloatArray, FloatArray | None, Mapping[str, Any]]
-"""Means, variances of new observations if the method has any, and what else is to be recorded."""
+
+class Prediction(NamedTuple):
+    """What a method says of rows that it has not seen.
+
+    Parameters
+    ----------
+    mean : ndarray, shape (m,)
+    variance : ndarray, shape (m,), or None
+        Of new observations, if the method has any.
+    further : mapping
+        What else is to be recorded.
+    log_density : callable, optional
+        Of m observations, one of each row; the normal density of mean and variance by default.
+    """
+
+    mean: FloatArray
+    variance: FloatArray | None
+    further: Mapping[str, Any]
+    log_density: Callable[[FloatArray], FloatArray] | None = None
 
 
 def split(data: RegressionData, n: int, seed: int) -> tuple[IndexArray, IndexArray]:
@@ -68,7 +85,8 @@ def _subspace(
 ) -> Prediction:
     estimate = estimate_active_subspace(X, y, d, rng=rng, check=d is None)
     mean, variance = estimate.predictor.predict(X_test)
-    return mean, variance, {"d": estimate.effective_dim, "trusted": estimate.trusted}
+    further = {"d": estimate.effective_dim, "trusted": estimate.trusted}
+    return Prediction(mean, variance, further)
 
 
 def _isotropic(
@@ -77,7 +95,7 @@ def _isotropic(
     posterior = isotropic_posterior(X, (y - y.mean()) / y.std(), FactorSettings())
     mean, variance = posterior.predict(X_test)
     noisy = (variance + posterior.noise_variance) * y.var()
-    return y.mean() + y.std() * mean, noisy, {}
+    return Prediction(y.mean() + y.std() * mean, noisy, {})
 
 
 def _ridge(
@@ -85,7 +103,7 @@ def _ridge(
 ) -> Prediction:
     from sklearn.linear_model import RidgeCV
 
-    return RidgeCV(PENALTIES).fit(X, y).predict(X_test), None, {}
+    return Prediction(RidgeCV(PENALTIES).fit(X, y).predict(X_test), None, {})
 
 
 METHODS: Mapping[str, Callable[..., Prediction]] = {
@@ -108,22 +126,37 @@ def run(data: RegressionData, n: int, seed: int, method: str) -> dict[str, Any]:
     with warnings.catch_warnings(), single_blas_thread():
         warnings.simplefilter("ignore", SubspaceWarning)
         start = time.process_time()
-        mean, variance, further = METHODS[method](X, y, X_test, rng)
+        prediction = METHODS[method](X, y, X_test, rng)
         seconds = time.process_time() - start
     record: dict[str, Any] = {
         "cell": f"{data.name}-{n}",
         "seed": seed,
         "method": method,
         "dim": data.X.shape[1],
-        "error": float(np.mean((mean - y_test) ** 2) / y_test.var()),
         "seconds": seconds,
-        **further,
+        **prediction.further,
     }
-    if variance is not None:
-        squares = (mean - y_test) ** 2 / variance
-        log_density = -0.5 * (squares + np.log(2.0 * np.pi * variance)) + np.log(y.std())
-        record["log_density"] = float(np.mean(log_density))
-    return record
+    return record | scores(prediction, y, y_test)
+
+
+def scores(prediction: Prediction, y: FloatArray, y_test: FloatArray) -> dict[str, float]:
+    """Return the error and, if there is one, the mean log density of a prediction.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    y : ndarray, shape (n,)
+        Learned from; its standard deviation is the unit of the density.
+    y_test : ndarray, shape (m,)
+    """
+    mean, variance, _, log_density = prediction
+    found = {"error": float(np.mean((mean - y_test) ** 2) / y_test.var())}
+    if log_density is not None:
+        found["log_density"] = float(np.mean(log_density(y_test)) + np.log(y.std()))
+    elif variance is not None:
+        logs = -0.5 * ((mean - y_test) ** 2 / variance + np.log(2.0 * np.pi * variance))
+        found["log_density"] = float(np.mean(logs) + np.log(y.std()))
+    return found
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:

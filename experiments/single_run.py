@@ -151,7 +151,7 @@ def _evaluate(task: Task, problem: TestProblem, trace: _Trace) -> None:
         trace.optimizer_seconds += seconds
         start = time.perf_counter()
         value = float(problem(x))
-        noise = problem.noise(1, keyed_generator(task.seed, "observation", index))
+        noise = problem.noise_at(x, keyed_generator(task.seed, "observation", index))
         y = value + float(noise[0])
         trace.objective_seconds += time.perf_counter() - start
         trace.points.append(x)

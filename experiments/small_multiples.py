@@ -27,6 +27,7 @@ COLUMNS = 3
 PANEL_WIDTH, PANEL_HEIGHT = 4.0, 2.9
 LEGEND_COLUMNS = 5
 LEGEND_ROW_HEIGHT = 0.28
+LEGEND_HANDLE, LEGEND_LETTER = 0.7, 0.07
 TITLE_HEIGHT = 0.45
 """Inches."""
 
@@ -179,9 +180,10 @@ def convergence_panels(
     styles = method_styles(drawn if methods is None else methods, reference)
     columns = min(COLUMNS, len(made))
     rows = math.ceil(len(made) / columns)
-    legend_columns = min(LEGEND_COLUMNS, max(2, columns * 2 - 1))
-    legend_height = LEGEND_ROW_HEIGHT * math.ceil(len(drawn) / legend_columns) + 0.1
     width = max(PANEL_WIDTH * columns, 7.0)
+    room = int(width / (LEGEND_HANDLE + LEGEND_LETTER * max(map(len, drawn))))
+    legend_columns = max(1, min(LEGEND_COLUMNS, max(2, columns * 2 - 1), room))
+    legend_height = LEGEND_ROW_HEIGHT * math.ceil(len(drawn) / legend_columns) + 0.1
     figure = new_figure(width, PANEL_HEIGHT * rows + legend_height + TITLE_HEIGHT)
     panels = figure.subplots(rows, columns, squeeze=False)
     for axes, records in zip(panels.flat, made.values(), strict=False):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from boring.space import Box
 from boring.typing import FloatArray
@@ -95,3 +97,14 @@ class Negative:
     def gradient(self, X: FloatArray) -> FloatArray:
         """Return the gradients, shape (n, D)."""
         return -self.inner.gradient(X)
+
+
+def minimize_on_grid(
+    value: Callable[[FloatArray], FloatArray],
+    slope: Callable[[FloatArray], FloatArray],
+    grid: FloatArray,
+) -> float:
+    """Return the minimiser of a function of one variable: root of the slope at the best cell."""
+    best = int(np.argmin(value(grid)))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+    return float(brentq(lambda t: float(slope(np.array([t]))[0]), low, high, xtol=1e-15))

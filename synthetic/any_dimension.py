@@ -6,15 +6,14 @@ All are minimised, as in their sources, except the two Gaussian ones, which are 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from boring.typing import FloatArray
 
+from ._formulas import minimize_on_grid
 from .base import TestProblem, cube_problem
 
 __all__ = [
@@ -39,6 +38,8 @@ __all__ = [
 
 ROSENBROCK_BOX = (-5.0, 10.0)
 """Sides of the generalised Rosenbrock function (thesis App. A; Rana et al. 2017)."""
+
+LEVY_BOX = (-10.0, 10.0)
 
 GAUSSIAN_SCALE = 0.5
 """Standard deviation, raw units; the sources do not give one (chosen here)."""
@@ -264,12 +265,12 @@ def rosenbrock(dim: int, sides: tuple[float, float] = ROSENBROCK_BOX) -> TestPro
     return cube_problem("rosenbrock", Rosenbrock(), sides, 0.0, np.ones(dim), minimum_dim=2)
 
 
-def levy(dim: int) -> TestProblem:
+def levy(dim: int, sides: tuple[float, float] = LEVY_BOX) -> TestProblem:
     """Return Levy's function on [-10, 10]^d; 0 at (1, ..., 1), a sum of squares.
 
-    Source: Levy and Montalvo (1985).
+    Source: Levy and Montalvo (1985). HPOlib has it on [-15, 10]^d.
     """
-    return cube_problem("levy", Levy(), (-10.0, 10.0), 0.0, np.ones(dim))
+    return cube_problem("levy", Levy(), sides, 0.0, np.ones(dim))
 
 
 def ackley(dim: int, sides: tuple[float, float] = ACKLEY_BOX) -> TestProblem:
@@ -350,7 +351,7 @@ def gaussian_mixture(dim: int) -> TestProblem:
 
     best = np.full(
         dim,
-        _minimize_on_grid(
+        minimize_on_grid(
             lambda t: -formula.value(diagonal(t)),
             lambda t: -formula.gradient(diagonal(t)).sum(axis=1),
             np.linspace(*MIXTURE_MEANS, 1001),
@@ -381,19 +382,8 @@ def _michalewicz_coordinate(index: int) -> float:
         return X
 
     # The term has one narrow well for each half period of its inner sine, index of them in all.
-    return _minimize_on_grid(
+    return minimize_on_grid(
         lambda t: formula.value(embed(t)),
         lambda t: formula.gradient(embed(t))[:, -1],
         np.linspace(0.0, np.pi, 400 * (index + 1) + 1),
     )
-
-
-def _minimize_on_grid(
-    value: Callable[[FloatArray], FloatArray],
-    slope: Callable[[FloatArray], FloatArray],
-    grid: FloatArray,
-) -> float:
-    """Return the minimiser of a function of one variable: root of the slope at the best cell."""
-    best = int(np.argmin(value(grid)))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-    return float(brentq(lambda t: float(slope(np.array([t]))[0]), low, high, xtol=1e-15))

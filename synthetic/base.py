@@ -201,7 +201,7 @@ class TestProblem:
         ----------
         X : array_like, shape (n, D) or (D,), raw units
         rng : numpy.random.Generator
-            Consumed, one normal number a point, also when there is no noise.
+            Consumed, one number a point, also when there is no noise.
 
         Returns
         -------
@@ -213,12 +213,20 @@ class TestProblem:
             If the shape is wrong or a point lies outside the box.
         """
         points, single = self._points(X, "X")
-        values: FloatArray = self.formula.value(points) + self.noise(len(points), rng)
+        values: FloatArray = self.formula.value(points) + self.noise_at(points, rng)
         return float(values[0]) if single else values
 
     def noise(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return what `observe` adds to n values, shape (n,); n normal numbers are drawn."""
         return self.noise_std * rng.standard_normal(n)
+
+    def noise_at(self, X: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Return what `observe` adds at points of shape (n, D), raw units; shape (n,).
+
+        Of most problems it is :meth:`noise` and does not depend on where the points are. A problem
+        that overrides this cannot be wrapped.
+        """
+        return self.noise(len(np.atleast_2d(X)), rng)
 
     def regret(self, y: ArrayLike) -> FloatArray:
         """Return how far values fall short of the optimum.

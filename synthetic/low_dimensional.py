@@ -6,6 +6,7 @@ All of them are minimised, as in their sources.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,11 +18,13 @@ from .base import TestProblem
 __all__ = [
     "Branin",
     "Camelback",
+    "Hartmann3",
     "Hartmann6",
     "Parabola",
     "SinusoidalExponential",
     "branin",
     "camelback",
+    "hartmann3",
     "hartmann6",
     "parabola",
     "sinusoidal_exponential",
@@ -29,6 +32,8 @@ __all__ = [
 
 PARABOLA_COEFFICIENTS = (0.99, 0.43, 0.06)
 """Quadratic ridge of the demonstration in the code of Tripathy, Bilionis and Gonzalez (2016)."""
+
+CAMELBACK_HALF_SIDES = (2.0, 1.0)
 
 CAMELBACK_OPTIMIZER = (0.08984201310031807, -0.7126564030207396)
 """Root of the gradient by Newton's method; published as (0.0898, -0.7126)."""
@@ -43,7 +48,19 @@ HARTMANN6_OPTIMIZER = (
 )
 """Root of the gradient by Newton's method; published to six digits (Dixon and Szego 1978)."""
 
-_HARTMANN6_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
+HARTMANN3_OPTIMIZER = (0.11458887665506896, 0.5556488946169301, 0.8525469846866774)
+"""Root of the gradient by Newton's method; published to six digits."""
+
+_HARTMANN_WEIGHTS = np.array([1.0, 1.2, 3.0, 3.2])
+_HARTMANN3_SCALES = np.array([[3.0, 10.0, 30.0], [0.1, 10.0, 35.0]] * 2)
+_HARTMANN3_CENTERS = 1e-4 * np.array(
+    [
+        [3689.0, 1170.0, 2673.0],
+        [4699.0, 4387.0, 7470.0],
+        [1091.0, 8732.0, 5547.0],
+        [381.0, 5743.0, 8828.0],
+    ]
+)
 _HARTMANN6_SCALES = np.array(
     [
         [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
@@ -163,6 +180,9 @@ class Hartmann6:
 
     clipped: bool = False
 
+    scales: ClassVar[FloatArray] = _HARTMANN6_SCALES
+    centers: ClassVar[FloatArray] = _HARTMANN6_CENTERS
+
     def value(self, X: FloatArray) -> FloatArray:
         """Return the values, shape (n,)."""
         _, bumps = self._bumps(X)
@@ -170,18 +190,26 @@ class Hartmann6:
         return values
 
     def gradient(self, X: FloatArray) -> FloatArray:
-        """Return the gradients, shape (n, 6)."""
+        """Return the gradients, shape (n, d)."""
         offsets, bumps = self._bumps(X)
-        gradients: FloatArray = 2.0 * np.einsum("nk,ki,nki->ni", bumps, _HARTMANN6_SCALES, offsets)
+        gradients: FloatArray = 2.0 * np.einsum("nk,ki,nki->ni", bumps, self.scales, offsets)
         if self.clipped:
             gradients[(X < 0.0) | (X > 1.0)] = 0.0
         return gradients
 
     def _bumps(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         inside = np.clip(X, 0.0, 1.0) if self.clipped else X
-        offsets = inside[:, np.newaxis] - _HARTMANN6_CENTERS
-        exponents = np.einsum("ki,nki->nk", _HARTMANN6_SCALES, offsets**2)
-        return offsets, _HARTMANN6_WEIGHTS * np.exp(-exponents)
+        offsets = inside[:, np.newaxis] - self.centers
+        exponents = np.einsum("ki,nki->nk", self.scales, offsets**2)
+        return offsets, _HARTMANN_WEIGHTS * np.exp(-exponents)
+
+
+@dataclass(frozen=True)
+class Hartmann3(Hartmann6):
+    """The same of three variables."""
+
+    scales: ClassVar[FloatArray] = _HARTMANN3_SCALES
+    centers: ClassVar[FloatArray] = _HARTMANN3_CENTERS
 
 
 def parabola() -> TestProblem:
@@ -202,16 +230,23 @@ def parabola() -> TestProblem:
     )
 
 
-def camelback() -> TestProblem:
+def camelback(half_sides: tuple[float, float] = CAMELBACK_HALF_SIDES) -> TestProblem:
     """Return the six-hump camelback on [-2, 2] x [-1, 1], with its two equal optima.
 
+    Parameters
+    ----------
+    half_sides : tuple of float, default (2, 1)
+        The companion papers have (3, 2), where values reach 160.
+
+    Notes
+    -----
     Source: thesis 5.3.2; Dixon and Szego (1978). Its sixth and fourth powers dominate far out, so
     its optimum is that of the whole plane.
     """
     best = np.array(CAMELBACK_OPTIMIZER)
     return TestProblem(
         name="camelback-2",
-        space=Box.from_bounds([(-2.0, 2.0), (-1.0, 1.0)]),
+        space=Box.from_bounds([(-half, half) for half in half_sides]),
         formula=Camelback(),
         optimum=float(Camelback().value(best[np.newaxis])[0]),
         optimizers=np.array([best, -best]),
@@ -284,4 +319,23 @@ def hartmann6(clipped: bool = False) -> TestProblem:
         holds_outside=True,
         true_basis=np.eye(6),
         effective_dim=6,
+    )
+
+
+def hartmann3() -> TestProblem:
+    """Return Hartmann's function of three variables on [0, 1]^3; -3.86278.
+
+    Source: Dixon and Szego (1978). As for :func:`hartmann6`, the optimum is that of the whole
+    space.
+    """
+    best = np.array([HARTMANN3_OPTIMIZER])
+    return TestProblem(
+        name="hartmann3-3",
+        space=Box(np.zeros(3), np.ones(3)),
+        formula=Hartmann3(),
+        optimum=float(Hartmann3().value(best)[0]),
+        optimizers=best,
+        holds_outside=True,
+        true_basis=np.eye(3),
+        effective_dim=3,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -26,9 +26,17 @@ from .any_dimension import (
     unnormalized_gaussian,
 )
 from .base import TestProblem
+from .bbob import bbob, parse_bbob
 from .gabor import gabor
 from .gp_samples import matern_sample
-from .low_dimensional import branin, camelback, hartmann6, parabola, sinusoidal_exponential
+from .low_dimensional import (
+    branin,
+    camelback,
+    hartmann3,
+    hartmann6,
+    parabola,
+    sinusoidal_exponential,
+)
 from .multimodal import (
     easom,
     griewank,
@@ -37,8 +45,20 @@ from .multimodal import (
     shekel,
     terraces,
 )
+from .one_dimensional import (
+    T3_BOWL,
+    T4_WALL,
+    anisotropic_t4,
+    branches_t3,
+    forrester,
+    smooth_t1,
+    steps_t2,
+    two_waves,
+    wavy_parabola,
+)
 from .passive_terms import PassiveTerm, decreasing_ripples, mixed_terms
 from .rover import rover
+from .two_dimensional import bohachevsky, goldstein_price, mccormick, sine_product
 from .value_range import RANGE_POINTS, value_range
 from .wrappers import MAX_DRAWS, Embedded, Noisy, Perturbed
 
@@ -61,6 +81,9 @@ FIXED_AXES = {
 }
 """Coordinates of the axis-aligned benchmarks of Letham et al. (2020), whatever the seed."""
 
+
+WIDE = (3.0, 2.0)
+"""Half of the sides of the camelback's box in the companion papers."""
 
 COSTLY_RANGE_POINTS = 64
 """The same for problems that take milliseconds or more (chosen here)."""
@@ -105,6 +128,11 @@ def _late(
         return problem
 
     return _Family(make, dim, range_points=COSTLY_RANGE_POINTS, seeded=seeded)
+
+
+def _renamed(make: Callable[[int], TestProblem], family: str) -> Callable[[int], TestProblem]:
+    """Return the maker of a function on another box than that of the family it belongs to."""
+    return lambda d: replace(make(d), name=f"{family}-{d}")
 
 
 FAMILIES: dict[str, _Family] = {
@@ -159,7 +187,28 @@ FAMILIES: dict[str, _Family] = {
     "cascade-digits": _task("cascade_digits", 10),
     "completion-digits": _task("completion_digits", 3),
     "mip-highs": _task("mip_highs", 47),
+    "svm-breast-cancer": _task("svm_breast_cancer", 2),
     "accelerator": _late("physics", "accelerator", None, seeded=True),
+    # Of the companion papers; their BBOB functions are found by `parse_bbob`.
+    "smooth-t1": _Family(lambda d: smooth_t1(), 1),
+    "steps-t2": _Family(lambda d: steps_t2(), 1),
+    "branches-t3": _Family(lambda d: branches_t3(), 1),
+    "branches-t3-unique": _Family(lambda d: branches_t3(T3_BOWL), 1),
+    "anisotropic-t4": _Family(lambda d: anisotropic_t4(), 1),
+    "anisotropic-t4-inner": _Family(lambda d: anisotropic_t4(T4_WALL), 1),
+    "two-waves": _Family(lambda d: two_waves(), 1),
+    "forrester": _Family(lambda d: forrester(), 1),
+    "wavy-parabola": _Family(lambda d: wavy_parabola(), 1),
+    "mccormick": _Family(lambda d: mccormick(), 2),
+    "goldstein-price": _Family(lambda d: goldstein_price(), 2),
+    "bohachevsky": _Family(lambda d: bohachevsky(), 2, center=OFF_CENTER),
+    "sine-product": _Family(lambda d: sine_product(), 2),
+    "hartmann3": _Family(lambda d: hartmann3(), 3),
+    "camelback-wide": _Family(_renamed(lambda d: camelback(WIDE), "camelback-wide"), 2),
+    "levy-wide": _Family(_renamed(partial(levy, sides=(-15.0, 10.0)), "levy-wide")),
+    "rosenbrock-narrow": _Family(
+        _renamed(partial(rosenbrock, sides=(-2.048, 2.048)), "rosenbrock-narrow")
+    ),
 }
 
 ALIASES = {"ripple": "camelback-ripple", "exact-structure": "camelback-exact"}
@@ -244,6 +293,7 @@ STANDARD = (
     "forest-digits-14",
     "cascade-digits-10",
     "completion-digits-3",
+    "svm-breast-cancer-2",
     "accelerator-5",
     "accelerator-20",
     "accelerator-40",
@@ -282,7 +332,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
         Draws directions; the same seed gives the same problem, and the plain and the perturbed one
         the same active subspace. Of functions on their own box, samples of a process (``matern``),
         the filter of ``gabor`` and the errors of an ``accelerator`` depend on it, the others do
-        not.
+        not; of the BBOB functions, ``bbob-f<1 to 24>[-i<instance>]-<d>``, the instance says all.
 
     Returns
     -------
@@ -295,7 +345,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     InvalidInputError
         If the numbers in it do not fit.
     ImportError
-        If the problem needs scikit-learn or highspy and that is not installed.
+        If the problem needs scikit-learn, highspy or ioh and that is not installed.
 
     Notes
     -----
@@ -313,13 +363,13 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     match = _GRAMMAR.fullmatch(name)
     stem = "" if match is None else match["stem"]
     family_name, kind = _parse_stem(ALIASES.get(stem, stem))
-    family = FAMILIES.get(family_name)
+    family = _family(family_name)
     if match is None or family is None:
         near = difflib.get_close_matches(name, STANDARD, n=1, cutoff=0.0)[0]
         raise UnknownNameError(
             f"{name!r} is not the name of a problem; did you mean {near!r}? Names are "
             "<family>-<d> or <family>-<d>-in-<D>, and -noise01 or -noise10 after them; families: "
-            f"{', '.join(FAMILIES)}."
+            f"{', '.join(FAMILIES)}, bbob-f<1 to 24> and bbob-f<1 to 24>-i<instance>."
         )
     d, sequence = int(match["d"]), _sequence(seed)
     if family.fixed_dim not in (None, d):
@@ -329,7 +379,7 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     if match["percent"] is not None:
         noiseless = get_problem(name.removesuffix(f"-noise{match['percent']}"), sequence)
         share = int(match["percent"]) / 100.0
-        spread = _range_on_own_box(family_name, d, match["dim"] is not None, sequence)
+        spread = _range_on_own_box(family, d, match["dim"] is not None, sequence)
         return Noisy(noiseless, share * spread, name=name)
     if match["dim"] is None:
         if kind is not None:
@@ -345,19 +395,28 @@ def get_problem(name: str, seed: SeedLike = None) -> TestProblem:
     return Embedded(inner, dim, axes=axes, center=family.center, name=name)
 
 
-def _range_on_own_box(
-    family_name: str, d: int, embedded: bool, seed: np.random.SeedSequence
-) -> float:
-    """Return the range of a function itself; embedded ones may have another box of their own."""
-    family = FAMILIES[family_name]
-    if family.seeded:
-        return value_range(family.problem(d, embedded, seed), family.range_points)
-    return _range_without_seed(family_name, d, embedded)
+def _family(name: str) -> _Family | None:
+    """Return a family by its name, None if there is none."""
+    drawn = parse_bbob(name)
+    return FAMILIES.get(name) if drawn is None else _bbob_family(*drawn)
 
 
 @lru_cache(maxsize=128)
-def _range_without_seed(family_name: str, d: int, embedded: bool) -> float:
-    family = FAMILIES[family_name]
+def _bbob_family(number: int, instance: int) -> _Family:
+    return _Family(lambda d: bbob(number, d, instance))
+
+
+def _range_on_own_box(
+    family: _Family, d: int, embedded: bool, seed: np.random.SeedSequence
+) -> float:
+    """Return the range of a function itself; embedded ones may have another box of their own."""
+    if family.seeded:
+        return value_range(family.problem(d, embedded, seed), family.range_points)
+    return _range_without_seed(family, d, embedded)
+
+
+@lru_cache(maxsize=128)
+def _range_without_seed(family: _Family, d: int, embedded: bool) -> float:
     problem = family.problem(d, embedded, np.random.SeedSequence(0))
     return value_range(problem, family.range_points)
 

@@ -82,6 +82,7 @@ class Embedded(TestProblem):
         half_width: ArrayLike = 1.0,
         name: str | None = None,
     ) -> None:
+        _check_noise(inner)
         middle, half = _placement(inner.dim, center, half_width)
         if sum(given is not None for given in (seed, basis, axes)) > 1:
             raise InvalidInputError("Give only one of seed, basis and axes.")
@@ -290,7 +291,16 @@ class Negated(TestProblem):
 
 def _known(inner: TestProblem, **changes: Any) -> dict[str, Any]:
     """Return the fields of a problem, some of them changed."""
+    _check_noise(inner)
     return {field.name: getattr(inner, field.name) for field in fields(TestProblem)} | changes
+
+
+def _check_noise(inner: TestProblem) -> None:
+    if type(inner).noise_at is not TestProblem.noise_at:
+        raise InvalidInputError(
+            f"{inner.name} has noise that depends on x, which a wrapper would lose. Use it on its "
+            "own box, as it is."
+        )
 
 
 def _placement(d: int, center: ArrayLike, half_width: ArrayLike) -> tuple[FloatArray, FloatArray]:

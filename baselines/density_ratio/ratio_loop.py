@@ -180,6 +180,10 @@ class DensityRatioOptimizer(Optimizer):
         rng : numpy.random.Generator
         """
 
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return the score of any labelled points, fitted anew."""
+        return self._fit(labelled, {}, rng)[0]
+
     def _propose(self, context: ProposalContext) -> Proposal:
         options: RatioOptions = self.options
         if context.rng.random() < options.random_share:

@@ -24,7 +24,7 @@ from .settings import RELATED, SETTINGS, THESIS_METHODS, quick_setting, setting_
 from .studies import COMPARISON, PARTS, STUDIES
 from .study import Record, Study, run_study
 
-__all__ = ["add_thesis", "part_names", "run_thesis_command", "thesis_methods"]
+__all__ = ["StudyLog", "add_thesis", "part_names", "run_thesis_command", "thesis_methods"]
 
 FOLDER = Path("results/thesis")
 QUICK_FOLDER = Path("results/thesis-quick")
@@ -172,7 +172,7 @@ def _run(arguments: argparse.Namespace, parts: Iterable[str], folder: Path) -> C
                 jobs=arguments.jobs,
                 deadline=deadline,
                 retry_failed=arguments.retry_failed,
-                progress=None if arguments.quiet else _StudyLog(study, begin),
+                progress=None if arguments.quiet else StudyLog(study, begin),
             )
             left[part] = len(outcome.left)
     return +left
@@ -198,7 +198,7 @@ def _compare(arguments: argparse.Namespace, folder: Path, seeds: range) -> int:
     return len(outcome.left)
 
 
-class _StudyLog:
+class StudyLog:
     """One line for each finished run of a study on standard error."""
 
     def __init__(self, study: Study, begin: float) -> None:
@@ -206,6 +206,7 @@ class _StudyLog:
         self._begin = begin
 
     def __call__(self, record: Record, finished: int, total: int) -> None:
+        """Print what has finished."""
         minutes = (time.monotonic() - self._begin) / SECONDS_PER_MINUTE
         key = f"{record['cell']}, {record['method']}, seed {record['seed']}"
         outcome = f"in {record['seconds']:.1f} s" if record["status"] == "ok" else "failed"

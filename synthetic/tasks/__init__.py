@@ -15,6 +15,7 @@ from .forest import forest_digits
 from .kernel_machine import kernel_digits
 from .lasso import lasso_breast_cancer, lasso_diabetes, lasso_synthetic
 from .mip import mip_highs
+from .support_vectors import svm_breast_cancer
 
 __all__ = [
     "boosting_diabetes",
@@ -26,4 +27,5 @@ __all__ = [
     "lasso_diabetes",
     "lasso_synthetic",
     "mip_highs",
+    "svm_breast_cancer",
 ]

@@ -267,6 +267,7 @@ MEASURED = (  # no optimum is known of these
     "forest-",
     "cascade-",
     "completion-",
+    "svm-",
 )
 
 

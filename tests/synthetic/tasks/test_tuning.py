@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.svm import SVC
 
 from boring.exceptions import InvalidInputError
 from synthetic import get_problem
+from synthetic.tasks._data import breast_cancer
 from synthetic.tasks._hyperparameter import settings
 from synthetic.tasks.cascade import COST, DIGIT, N_TRAINING, N_VALIDATION
 from synthetic.tasks.completion import COMPLETION, complete
 from synthetic.tasks.forest import FOREST, pixel_differences
+from synthetic.tasks.support_vectors import N_FOLDS
 
-NAMES = ("forest-digits-14", "cascade-digits-10", "completion-digits-3")
+NAMES = ("forest-digits-14", "cascade-digits-10", "completion-digits-3", "svm-breast-cancer-2")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,3 +137,15 @@ def test_completion_prefers_neither_extreme():
     assert problem([8.0, sides[1][1], 0.5]) > 1.2 * good
     assert problem([1.0, 0.0, 0.5]) > 1.05 * good
     assert problem([8.3, 0.0, 0.5]) == good  # ranks are whole numbers
+
+
+def test_support_vectors_are_scikit_learns_and_much_of_the_box_is_a_plain():
+    problem = get_problem("svm-breast-cancer-2")
+    X, y = breast_cancer()
+    splits = PredefinedSplit(np.arange(len(y)) % N_FOLDS)
+    for x in ([2.0, -4.0], [-8.0, 0.0]):
+        C, gamma = np.exp(x)
+        guess = cross_val_predict(SVC(C=C, gamma=gamma), X, y > 0, cv=splits)
+        assert problem(x) == pytest.approx(100.0 * np.mean(guess != (y > 0)))
+    assert problem([2.0, -4.0]) < 4.0
+    assert problem([-8.0, 8.0]) == pytest.approx(37.26, abs=0.01)

@@ -1,0 +1,258 @@
+"""The experiments of the companion papers: problems, methods, tables, command."""
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from boring.exceptions import InvalidInputError, UnknownNameError
+from experiments.__main__ import build_parser, main
+from experiments.companion import ratio, regression, seconds
+from experiments.companion.groups import group_tables
+from experiments.companion.methods import registered, usable
+from experiments.companion.runs import RUNS, get_run
+from experiments.companion.tables import (
+    against_random_table,
+    learned,
+    observed_table,
+    subspace_table,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "companion-papers.md").read_text(encoding="utf-8")
+
+
+# What there is.
+
+
+def test_every_companion_method_is_found_and_nothing_else():
+    names = set(registered())
+    assert {"kde", "elm", "bore-mlp", "conditional-map", "goal-seeking", "rvfl-bayesian"} <= names
+    assert not {"gp", "random", "boring", "tripathy"} & names
+
+
+def test_what_is_not_registered_is_left_out_with_its_reason_or_refused():
+    wanted = ("gp", "no-such", "elm[wings=2]", learned("elm"))
+    chosen, reasons = usable(wanted)
+    assert chosen == ("gp", "elm[subspace=learned]")
+    assert reasons["no-such"] == "not registered"
+    assert "wings" in reasons["elm[wings=2]"]
+    with pytest.raises(UnknownNameError):
+        usable(("no-such",), forgiving=False)
+    with pytest.raises(InvalidInputError):
+        usable(("elm[skip]",), forgiving=False)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_are_of_one_piece(name):
+    run = get_run(name)
+    chosen, _ = usable(run.methods())
+    assert chosen
+    names = [experiment.name for experiment in run.experiments]
+    assert len(set(names)) == len(names)
+    assert set(run.quick) <= set(names)
+    assert bool(run.quick) == bool(names)
+    for study in run.studies(chosen):
+        assert study.quick
+        assert set(study.quick) <= set(study.cells)
+
+
+def test_problems_have_the_protocol_of_the_papers():
+    pytest.importorskip("ioh")
+    boxes = {e.name: e for run in RUNS.values() for e in run.experiments}
+    assert boxes["bbob-f3-5"].problem(3).name == "bbob-f3-5"
+    trial = boxes["bbob-f21-3-trials"]
+    assert (trial.budget, trial.n_initial) == (100, 2)
+    assert [trial.problem(seed).name for seed in (0, 1)] == ["bbob-f21-3", "bbob-f21-i2-3"]
+    assert boxes["levy-wide-5"].problem(0).space.lower[0] == -15.0
+    assert len(get_run("bbob").experiments) == 96
+    assert len(get_run("random-features").methods()) == 3 + 16
+
+
+# Regression.
+
+
+def test_baseline_has_the_anchors_of_the_specification():
+    # Expected mean relative error and density over draws: T1 .302 at n = 36, T2 .330 at n = 10.
+    found = [regression.run_function("smooth-t1-1, 36", s, regression.BASELINE) for s in range(5)]
+    assert np.mean([r["relative_error"] for r in found]) == pytest.approx(0.302, abs=0.02)
+    assert np.mean([r["density"] for r in found]) == pytest.approx(0.0064, abs=0.0005)
+    steps = regression.run_function("steps-t2-1, 316", 0, regression.BASELINE)
+    assert steps["relative_error"] == pytest.approx(0.325, abs=0.02)
+    branches = regression.run_function("branches-t3-1, 316", 0, regression.BASELINE)
+    assert branches["relative_error"] == pytest.approx(0.533, abs=0.03)
+
+
+def test_process_learns_t1_and_the_density_is_in_units_of_y():
+    record = regression.run_function("smooth-t1-1, 23", 0, "gp")
+    assert record["relative_error"] < 0.1
+    assert record["density"] > 0.02
+    y = np.random.default_rng(0).standard_normal(4000)
+    X = np.zeros((4000, 1))
+    unit = regression.predict(regression.BASELINE, X, y, X, 0)
+    logs = -0.5 * ((unit.mean - y) ** 2 / unit.variance + np.log(2.0 * np.pi * unit.variance))
+    assert np.exp(np.mean(logs)) == pytest.approx(np.exp(-0.5 - 0.5 * np.log(2 * np.pi)), rel=0.02)
+
+
+def test_a_mixture_is_scored_by_its_own_density():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.0, 1.0, (40, 1))
+    y = 100.0 + np.where(rng.random(40) < 0.5, 10.0, -10.0)  # two branches
+    prediction = regression.predict("kde", X, y, X, 0)
+    exact = prediction.log_density(y).mean()
+    squares = (prediction.mean - y) ** 2 / prediction.variance
+    normal = -0.5 * (squares + np.log(2.0 * np.pi * prediction.variance)).mean()
+    assert exact > normal + 0.3
+    wide = regression.predict("kde", X, 1000.0 * y, X, 0)
+    assert wide.log_density(1000.0 * y).mean() == pytest.approx(exact - np.log(1000.0), abs=1e-6)
+
+
+def test_methods_without_such_a_surrogate_are_refused():
+    X = np.linspace(-1.0, 1.0, 8)[:, None]
+    with pytest.raises(InvalidInputError, match="no surrogate that predicts"):
+        regression.predict("tpe", X, X[:, 0], X, 0)
+
+
+def test_waves_are_fitted_tabled_and_drawn(tmp_path):
+    study = regression.waves_study((20,), ("gp",))
+    (cell,) = study.cells
+    record = {"cell": cell, "seed": 0, "method": "gp"} | study.run(cell, 0, "gp")
+    assert record["training_error"] < 0.3
+    assert record["far"] > record["near"]
+    assert "two-waves-1, 20: gp" in study.table([record])
+    assert [path.name for path in study.draw([record], tmp_path)] == ["waves.png"]
+
+
+# Density ratios.
+
+
+def test_exact_ratio_is_bounded_and_its_study_draws_what_it_measured(tmp_path):
+    values = ratio.exact_ratio(ratio.GRID)
+    assert 1.5 < values.max() < 2.0  # at most one over the share of good points
+    assert ratio.GRID[values.argmax()] == pytest.approx(-3.2, abs=0.3)
+    assert values[np.isclose(ratio.GRID, 0.0)][0] < 0.2
+    study = ratio.ratio_study(("kde-ratio", "bore-svm"))
+    made = [
+        {"cell": "200", "seed": 0, "method": method} | study.run("200", 0, method)
+        for method in study.methods
+    ]
+    assert all(record["order"] > 0.3 and record["mode_error"] < 2.0 for record in made)
+    assert "| 200: bore-svm " in study.table(made)
+    assert study.draw(made, tmp_path)[0].exists()
+    with pytest.raises(InvalidInputError, match="no score"):
+        study.run("30", 0, "kde")
+
+
+# Tables.
+
+
+def runs(make_record, experiment, method, finals, **changes):
+    return [
+        make_record(
+            [9.0, 9.0, 5.0 + final, final],
+            experiment=experiment,
+            method=method,
+            seed=seed,
+            optimum=0.0,
+            **changes,
+        )
+        for seed, final in enumerate(finals)
+    ]
+
+
+def test_table_against_random_search_has_a_verdict_at_each_count(make_record):
+    chance = runs(make_record, "branin-2", "random", [1.0] * 8)
+    good = runs(make_record, "branin-2", "good", np.linspace(0.1, 0.2, 8))
+    bad = runs(make_record, "branin-2", "bad", [2.0] * 8)
+    text = against_random_table([*chance, *good, *bad], (3, 4))
+    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line[:1] == "|"}
+    assert re.search(r"0.15 \| +8:0:0 \| 0.0078 \| +yes", rows["good"])
+    assert re.search(r" 2 \| +0:0:8 \| .* no \|", rows["bad"])
+    assert rows["good"].index("5.15") < rows["good"].index("0.15 ")
+
+
+def test_subspaces_are_compared_in_pairs(make_record):
+    raw = runs(make_record, "b", "elm", [1.0] * 6)
+    hidden = runs(make_record, "b", learned("elm"), [0.1, 0.2, 0.3, 0.4, 1.0, 5.0])
+    lonely = runs(make_record, "b", "gp", [1.0] * 6)
+    text = subspace_table([*raw, *hidden, *lonely])
+    assert re.search(r"\| elm +\| +6 \| +1 \| +0.35 \| +4:1:1 \|", text)
+    assert "gp" not in text
+
+
+def test_lucky_observations_stand_beside_what_could_be_observed(make_record):
+    record = replace(make_record([3.0, 2.0]), experiment="t3", y=(3.0, 7.0), y_best=2.0)
+    assert re.search(r"\| boring \| +3 \| +2 \|", observed_table([record]))
+
+
+def test_functions_are_grouped_by_kind_and_dimension(make_record):
+    records = [
+        *runs(make_record, "bbob-f1-2-trials", "gp", [1.0, 2.0]),
+        *runs(make_record, "bbob-f21-5-trials", "gp", [1.0, 2.0]),
+    ]
+    titles = re.findall(r"### (.*)", group_tables(records))
+    assert titles[:2] == ["2 variables", "5 variables"]
+    assert [title.split(":")[0] for title in titles[2:]] == ["f1 to f5", "f20 to f24", "All"]
+
+
+def test_seconds_keep_the_first_suggestion_apart():
+    record = {"cell": "20", "seed": 0, "method": "random"} | seconds.run("20", 0, "random")
+    assert len(record["later"]) == seconds.REPEATS
+    made = [
+        {"cell": n, "seed": 0, "method": m, "first": 9.0, "later": [t, 2 * t], "seconds": t}
+        for n in ("20", "100")
+        for m, t in (("gp", 0.5), ("slow", 2.0))
+    ]
+    text = seconds.seconds_table(made)
+    assert re.search(r"\| slow +\| +2 \| +2 \| +7 \| +2 \| +4 \|", text)
+    assert text.index("| gp ") < text.index("| slow ")
+
+
+# The command.
+
+
+def test_command_runs_goes_on_and_reports(tmp_path, capsys):
+    call = ["companion", "density-ratio", "--quick", "--seeds", "2", "--methods", "random,tpe"]
+    call += ["--out", str(tmp_path)]
+    assert main(call) == 0
+    folder = tmp_path / "density-ratio"
+    text = (folder / "report.md").read_text()
+    assert text.strip() in capsys.readouterr().out
+    assert "shows that the command works, and nothing else" in text
+    assert "| tpe " in text
+    assert (folder / "convergence-1.png").stat().st_size > 10_000
+    lines = (folder / "records" / "branin-2.jsonl").read_text()
+    assert lines.count("\n") == 4
+    assert main([*call, "--quiet"]) == 0
+    assert (folder / "records" / "branin-2.jsonl").read_text() == lines
+    assert main([*call, "--report-only"]) == 0
+
+
+def test_command_runs_a_study_and_says_what_it_left_out(tmp_path, capsys, monkeypatch):
+    wanted = replace(get_run("mixtures-regression"), methods=lambda: ("gp", "no-such"))
+    monkeypatch.setitem(RUNS, "mixtures-regression", wanted)
+    call = ["companion", "mixtures-regression", "--quick", "--seeds", "1", "--out", str(tmp_path)]
+    assert main(call) == 0
+    out = capsys.readouterr().out
+    assert "Left out: `no-such`: not registered." in out
+    assert "smooth-t1-1: mean relative error (MRE)" in out
+    pictures = {path.name for path in (tmp_path / "mixtures-regression").glob("*.png")}
+    assert pictures == {"regression-relative_error.png", "regression-density.png"}
+
+
+def test_wrong_names_are_explained(tmp_path, capsys):
+    assert main(["companion", "mixture-bo", "--out", str(tmp_path)]) == 2
+    assert "Did you mean 'mixtures-bo'" in capsys.readouterr().err
+
+
+def test_page_names_every_run_and_its_commands_are_understood():
+    section = PAGE.split("## Run it again")[1]
+    for name in RUNS:
+        assert f"| `{name}` |" in section
+    commands = re.findall(r"python -m experiments (companion[^`\n]*)", section)
+    assert commands
+    for command in commands:
+        build_parser().parse_args(shlex.split(command, comments=True))
