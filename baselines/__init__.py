@@ -51,6 +51,10 @@ _OPTIMIZERS = {
     "gmr": "baselines.mixtures.gmr:GmrOptimizer",
     "conditional-map": "baselines.goal_seeking.conditional_map:ConditionalMapOptimizer",
     "spn": "baselines.mixtures.spn:SpnOptimizer",
+    "bnn-hmc": "baselines.neural.bnn_hmc:BnnHmcOptimizer",
+    "bnn-nuts": "baselines.neural.bnn_nuts:BnnNutsOptimizer",
+    "bohamiann": "baselines.neural.bohamiann:BohamiannOptimizer",
+    "bnn-vi": "baselines.neural.bnn_vi:BnnViOptimizer",
     "ivbnn": "baselines.neural.implicit.ivbnn:IvbnnOptimizer",
 }
 

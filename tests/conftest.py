@@ -12,6 +12,30 @@ hypothesis.settings.register_profile("project", deadline=None, derandomize=True,
 hypothesis.settings.load_profile("project")
 
 
+#: Options of methods whose defaults take seconds for a fit, for tests of the loop around them.
+LIGHT_OPTIONS = {
+    "bnn-hmc": {
+        "hidden": [4],
+        "n_chains": 2,
+        "n_burn_in": 4,
+        "n_draws": 4,
+        "thin": 2,
+        "cold_rounds": 2,
+        "n_leapfrog": 4,
+    },
+    "bnn-nuts": {"hidden": [3], "n_burn_in": 20, "n_draws": 8, "thin": 1, "tree_depth": 3},
+    "bohamiann": {"hidden": [4], "n_burn_in": 50, "n_draws": 8, "thin": 10},
+    "ivbnn": {"steps": 5, "batch": 8, "n_members": 5},
+    "bnn-vi": {"hidden": [4], "components": 2, "n_members": 8, "n_steps": 40},
+}
+
+
+@pytest.fixture(scope="session")
+def light_options():
+    """Return options by method's name; those that need none are not there."""
+    return LIGHT_OPTIONS
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_progress_bars():
     before = os.environ.get("BORING_PROGRESS")

@@ -22,8 +22,16 @@ N_EVALUATIONS = 9
 N_INITIAL = 4
 SEED = 7
 MAX_KILLS = 40
-#: Methods whose every new process compiles for seconds.
-SLOW = {"ivbnn"}
+#: Every child compiles anew what these compute.
+COMPILED = {"bnn-hmc", "bnn-nuts", "bohamiann", "bnn-vi", "ivbnn"}
+
+
+def methods():
+    return [
+        pytest.param(name, marks=pytest.mark.slow) if name in COMPILED else name
+        for name in optimizer_names()
+    ]
+
 
 CHILD = """
 import sys
@@ -36,7 +44,6 @@ from boring import minimize
 
 method, journal, log = sys.argv[1:]
 
-
 {objective}
 
 def fun(x):
@@ -48,7 +55,14 @@ def fun(x):
 
 
 minimize(
-    fun, {bounds}, {budget}, method=method, seed={seed}, n_initial={n_initial}, journal=journal
+    fun,
+    {bounds},
+    {budget},
+    method=method,
+    seed={seed},
+    n_initial={n_initial},
+    journal=journal,
+    **{options},
 )
 """
 
@@ -83,14 +97,9 @@ def run_and_kill(arguments, journal, rng):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL exists on POSIX systems only")
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one
-        for one in optimizer_names()
-    ],
-)
-def test_killed_and_resumed_run_equals_the_whole_one(method, tmp_path):
+@pytest.mark.parametrize("method", methods())
+def test_killed_and_resumed_run_equals_the_whole_one(method, tmp_path, light_options):
+    options = light_options.get(method, {})
     journal, log = tmp_path / "run.jsonl", tmp_path / "evaluations.txt"
     script = tmp_path / "child.py"
     script.write_text(
@@ -100,6 +109,7 @@ def test_killed_and_resumed_run_equals_the_whole_one(method, tmp_path):
             budget=N_EVALUATIONS,
             seed=SEED,
             n_initial=N_INITIAL,
+            options=options,
         )
     )
     arguments = [sys.executable, str(script), method, str(journal), str(log)]
@@ -115,7 +125,9 @@ def test_killed_and_resumed_run_equals_the_whole_one(method, tmp_path):
             paid = told
     assert n_kills >= 1, "nothing was killed, so that the test shows nothing"
 
-    whole = get_optimizer(method)(BOUNDS, direction="minimize", n_initial=N_INITIAL, seed=SEED)
+    whole = get_optimizer(method)(
+        BOUNDS, direction="minimize", n_initial=N_INITIAL, seed=SEED, **options
+    )
     whole.run(objective, N_EVALUATIONS)
     resumed = Optimizer.resume(journal)
     assert resumed.state() == whole.state()

@@ -1,0 +1,155 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.neural._jax import load
+from baselines.neural.bnn_hmc import BnnHmcOptimizer
+from baselines.neural.bnn_nuts import BnnNutsOptimizer
+from baselines.neural.bnn_vi import BnnViOptimizer
+from baselines.neural.bohamiann import BohamiannOptimizer
+from baselines.neural.convergence import split_r_hat
+from boring.exceptions import InvalidInputError
+from boring.extras import MissingExtraError
+from boring.testing import check_gradient
+
+ROOT = Path(__file__).resolve().parents[3]
+SMALL = {
+    BnnHmcOptimizer: {
+        "hidden": (8,),
+        "n_chains": 2,
+        "n_burn_in": 40,
+        "n_draws": 20,
+        "thin": 5,
+        "cold_rounds": 2,
+        "n_leapfrog": 10,
+        "prior_scale": 2.0,
+    },
+    BnnNutsOptimizer: {"hidden": (5,), "n_burn_in": 150, "n_draws": 40, "tree_depth": 6},
+    BohamiannOptimizer: {"hidden": (20,), "n_draws": 40},
+    BnnViOptimizer: {"hidden": (20,), "components": 2, "n_members": 40, "n_steps": 1500},
+}
+OPTIMIZERS = list(SMALL)
+
+
+def made(cls, dim=1, **options):
+    return cls([(-1, 1)] * dim, direction="minimize", seed=0, **SMALL[cls], **options)
+
+
+def data(n=12):
+    x = np.linspace(-0.8, 0.8, n)
+    y = np.sin(3 * x) + 0.5 * x
+    return x[:, None], (y - y.mean()) / y.std()
+
+
+@pytest.fixture(scope="module", params=OPTIMIZERS, ids=lambda cls: cls.name)
+def fitted(request):
+    X, y = data()
+    return request.param, made(request.param)._fit(X, y, {}, np.random.default_rng(1))
+
+
+def test_fit_follows_smooth_data(fitted):
+    X, y = data()
+    mean, variance = fitted[1].posterior.predict(X)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.25
+    assert np.all(variance > 0)
+
+
+def test_gradients_of_the_moments(fitted):
+    posterior = fitted[1].posterior
+    for k in (0, 1):
+
+        def moment(v, k=k):
+            found = posterior.predict_with_gradient(v[None])
+            return float(found[k][0]), found[k + 2][0]
+
+        check_gradient(moment, np.array([0.15]), np.random.default_rng(0), scale=0.1)
+
+
+def test_growing_data_of_one_bucket_compile_nothing(fitted):
+    # All that fits and predictions at n = 12 needed is there for n = 13, 14 and 16.
+    cls, fit = fitted
+    optimizer = made(cls)
+    warm = optimizer._fit(*data(12), fit.memory, np.random.default_rng(2))
+    warm.posterior.predict(data(12)[0])
+    compiled = []
+
+    def listen(event, _seconds, **_):
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    load("jax.monitoring").register_event_duration_secs_listener(listen)
+    for n in (13, 14, 16):
+        warm = optimizer._fit(*data(n), warm.memory, np.random.default_rng(n))
+        warm.posterior.predict(data(n)[0])
+    assert compiled == []
+    optimizer._fit(*data(17), warm.memory, np.random.default_rng(2))
+    assert compiled, "the next bucket compiles, so that the listener hears it"
+
+
+@pytest.mark.parametrize("cls", OPTIMIZERS)
+def test_a_missing_library_is_named_with_its_extra(cls, monkeypatch):
+    optimizer = made(cls)
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(MissingExtraError, match=r"'jax'.*boring-bo\[neural\]"):
+        optimizer._fit(*data(), {}, np.random.default_rng(0))
+
+
+def test_nothing_of_jax_is_loaded_before_the_first_fit():
+    code = (
+        "import sys\n"
+        "import boring, baselines\n"
+        "from boring.registry import get_optimizer\n"
+        "for name in ('bnn-hmc', 'bnn-nuts', 'bohamiann', 'bnn-vi'):\n"
+        "    get_optimizer(name)([(-1, 1)] * 2, direction='minimize', seed=0).ask()\n"
+        "print([name for name in ('jax', 'blackjax', 'optax') if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("cls", "options", "match"),
+    [
+        (BnnHmcOptimizer, {"hidden": ()}, "hidden must be a sequence"),
+        (BnnHmcOptimizer, {"prior": "laplace"}, "prior must be one of"),
+        (BnnHmcOptimizer, {"target_acceptance": 1.0}, "target_acceptance must be below 1"),
+        (BnnHmcOptimizer, {"acquisition": "mixture-ei"}, "acquisition must be one of"),
+        (BnnNutsOptimizer, {"prior": "gaussian"}, "prior must be one of"),
+        (BnnNutsOptimizer, {"activation": "step"}, "activation must be one of"),
+        (BohamiannOptimizer, {"friction": 2.0}, "friction must be below 1"),
+        (BnnViOptimizer, {"components": 0}, "components"),
+    ],
+)
+def test_bad_options_are_refused(cls, options, match):
+    with pytest.raises(InvalidInputError, match=match):
+        cls([(-1, 1)], direction="minimize", **options)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_default_network_by_hmc_on_the_sinusoid():
+    # Agrawal 2016, sect. 3: 20 points of sin 7x + cos 17x with noise of .1.
+    inside, ratio, worst = [], [], []
+    grid = np.linspace(-1, 1, 201)[:, None]
+    truth = np.sin(7 * grid[:, 0]) + np.cos(17 * grid[:, 0])
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-1, 1, (20, 1))
+        y = np.sin(7 * X[:, 0]) + np.cos(17 * X[:, 0]) + 0.1 * rng.standard_normal(20)
+        optimizer = BnnHmcOptimizer([(-1, 1)], direction="minimize", noise_sd=0.1, cold_rounds=8)
+        posterior = optimizer._fit(X, y, {}, rng).posterior
+        mean, variance = posterior.predict(grid)
+        sd = np.sqrt(variance)
+        assert np.sqrt(np.mean((posterior.predict(X)[0] - y) ** 2)) < 0.2
+        inside.append(np.mean(np.abs(mean - truth) < 2 * sd))
+        distance = np.abs(grid - X[:, 0]).min(axis=1)
+        ratio.append(sd[distance > 0.1].mean() / sd[distance < 0.03].mean())
+        worst.append(np.quantile(split_r_hat(posterior.members(grid).T.reshape(4, 50, -1)), 0.5))
+    assert np.mean(inside) > 0.7
+    assert np.median(ratio) > 3
+    assert np.median(worst) < 1.3

@@ -1,0 +1,314 @@
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from baselines.neural._chains import pack, unpack
+from baselines.neural._jax import double_precision, load
+from baselines.neural.convergence import effective_sample_size, split_r_hat
+from baselines.neural.hmc import HmcSettings, sample_hmc
+from baselines.neural.network import Network
+from baselines.neural.nuts import NutsSettings, sample_nuts
+from baselines.neural.priors import NetworkModel, Noise, WeightPrior, padded
+from baselines.neural.reference_samplers import (
+    gaussian_conditionals,
+    gibbs,
+    linear_model_conditionals,
+    metropolis,
+)
+from baselines.neural.sghmc import SghmcSettings, sample_sghmc
+from baselines.neural.variational import VariationalSettings, fit_variational
+from boring.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Normal:
+    """N(mean, precision^-1); the data are both."""
+
+    def log_density(self, q, data):
+        mean, precision = data
+        return -0.5 * (q - mean) @ precision @ (q - mean)
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Radius N(radius, sd^2), any angle."""
+
+    def log_density(self, q, data):
+        radius, sd = data
+        norm = load("jax.numpy").sqrt((q**2).sum())
+        return -0.5 * ((norm - radius) / sd) ** 2
+
+
+@dataclass(frozen=True)
+class Location:
+    """Mean of normal values of unit spread, flat prior; the data count as those of a network."""
+
+    def log_density(self, q, data):
+        _, y, counts = data
+        return -0.5 * (counts * (y - q[0]) ** 2).sum()
+
+
+MEAN = np.array([1.0, -2.0])
+COVARIANCE = np.array([[1.0, 1.2], [1.2, 4.0]])
+GAUSSIAN = (MEAN, np.linalg.inv(COVARIANCE))
+
+
+def check_moments(chains, mean, covariance, errors=4.0):
+    """Means within so many standard errors; covariance within 20 per cent of its scale."""
+    size = effective_sample_size(chains)
+    assert size.min() > 100
+    flat = chains.reshape(-1, chains.shape[-1])
+    sd = np.sqrt(np.diag(covariance))
+    assert np.all(np.abs(flat.mean(axis=0) - mean) < errors * sd / np.sqrt(size))
+    assert np.abs(np.cov(flat.T) - covariance).max() < 0.2 * covariance.max()
+
+
+def starts(n, p=2):
+    return np.random.default_rng(9).standard_normal((n, p))
+
+
+def test_leapfrog_is_reversible_and_its_energy_error_is_of_second_order():
+    model = NetworkModel(Network(2, (4,)), WeightPrior(), Noise("fixed", 0.3))
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (9, 2))
+    data = padded(X, np.sin(3 * X[:, 0]))
+    q, p = rng.standard_normal((2, model.n_coordinates))
+    with double_precision():
+        jax = load("jax")
+        integrators = load("blackjax.mcmc.integrators")
+
+        def density(q):
+            return model.log_density(q, data)
+
+        step = integrators.velocity_verlet(density, lambda p, **_: 0.5 * (p**2).sum())
+
+        @jax.jit
+        def run(q, p, size, n):
+            first = integrators.IntegratorState(q, p, *jax.value_and_grad(density)(q))
+            last = jax.lax.fori_loop(0, n, lambda _, state: step(state, size), first)
+            change = 0.5 * (last.momentum**2).sum() - last.logdensity
+            return last.position, last.momentum, change - 0.5 * (p**2).sum() + first.logdensity
+
+        q1, p1, error = run(q, p, 0.01, 40)
+        back, momentum, _ = run(q1, -p1, 0.01, 40)
+        np.testing.assert_allclose(back, q, atol=1e-10)
+        np.testing.assert_allclose(-momentum, p, atol=1e-10)
+        assert np.abs(q1 - q).max() > 0.1
+        errors = [float(run(q, p, 0.04 / n, 10 * n)[2]) for n in (1, 2, 4, 8, 16)]
+    assert abs(float(error)) > 0
+    slope = np.polyfit(np.log([1, 1 / 2, 1 / 4, 1 / 8, 1 / 16]), np.log(np.abs(errors)), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("first", [0.07, 7.0])
+def test_hmc_finds_its_step_size_and_the_moments(first):
+    # About .7 is right: it starts ten times too small, and ten times too large.
+    settings = HmcSettings(300, 1000, 1, 5, 0.9)
+    chains = sample_hmc(
+        Normal(), starts(4), np.full(4, first), settings, GAUSSIAN, np.random.default_rng(0)
+    )
+    assert chains.draws.shape == (4, 1000, 2)
+    np.testing.assert_allclose(chains.acceptance.mean(), 0.9, atol=0.05)
+    check_moments(chains.draws, MEAN, COVARIANCE)
+    assert split_r_hat(chains.draws).max() < 1.02
+    assert chains.n_divergent == 0
+
+
+def linear_model():
+    """Data, model and exact posterior of a linear model, whose weights have prior N(0, 1)."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (12, 2))
+    y = X @ [1.0, -0.5] + 0.3 + 0.4 * rng.standard_normal(12)
+    design = np.column_stack([X, np.ones(12)])
+    covariance = np.linalg.inv(np.eye(3) + design.T @ design / 0.4**2)
+    mean = covariance @ design.T @ y / 0.4**2
+    model = NetworkModel(Network(2, ()), WeightPrior(), Noise("fixed", 0.4))
+    return X, y, model, mean, covariance
+
+
+def test_nuts_has_the_moments_of_a_linear_model():
+    X, y, model, mean, covariance = linear_model()
+    settings = NutsSettings(300, 600, 1, 6)
+    chains = sample_nuts(
+        model, starts(2, 3), np.full(2, 0.1), settings, padded(X, y), np.random.default_rng(0)
+    )
+    check_moments(chains.draws, mean, covariance)
+    assert split_r_hat(chains.draws).max() < 1.05
+
+
+@pytest.mark.slow
+def test_hmc_has_the_moments_of_a_linear_model():
+    X, y, model, mean, covariance = linear_model()
+    settings = HmcSettings(300, 1500, 1, 10)
+    chains = sample_hmc(
+        model, starts(4, 3), np.full(4, 0.1), settings, padded(X, y), np.random.default_rng(0)
+    )
+    check_moments(chains.draws, mean, covariance)
+
+
+def test_metropolis_has_the_moments():
+    draws, accepted = metropolis(Normal(), starts(8), 1.5, 6000, GAUSSIAN, np.random.default_rng(0))
+    check_moments(draws[:, 500:], MEAN, COVARIANCE)
+    assert 0.2 < accepted.mean() < 0.7
+
+
+def test_gibbs_has_the_moments():
+    conditionals = gaussian_conditionals(*GAUSSIAN)
+    runs = [
+        gibbs(conditionals, np.zeros(2), 3000, np.random.default_rng(seed))[100:]
+        for seed in range(2)
+    ]
+    check_moments(np.array(runs), MEAN, COVARIANCE)
+
+
+def test_gibbs_on_a_linear_model_agrees_with_quadrature():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, 8)
+    y = 0.8 * x + 0.3 * rng.standard_normal(8)
+    a, b = 2.0, 1.0
+    draws = gibbs(
+        linear_model_conditionals(x[:, None], y, a, b), np.ones(3), 8000, np.random.default_rng(5)
+    )[200:]
+    # Precisions integrated out, p(w) is a product of two Student densities.
+    w = np.linspace(-4, 6, 20001)
+    logs = -(a + 0.5) * np.log(b + w**2 / 2)
+    sse = ((y[:, None] - x[:, None] * w) ** 2).sum(axis=0)
+    logs -= (a + 4.0) * np.log(b + sse / 2)
+    weights = np.exp(logs - logs.max())
+    mean = (weights * w).sum() / weights.sum()
+    sd = np.sqrt((weights * (w - mean) ** 2).sum() / weights.sum())
+    size = effective_sample_size(draws[None, :, :1])
+    assert abs(draws[:, 0].mean() - mean) < 4 * sd / np.sqrt(float(size))
+    assert draws[:, 0].std() == pytest.approx(sd, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_hmc_is_worth_more_for_each_gradient_than_metropolis_in_50_dimensions():
+    p = 50
+    line = np.arange(p)
+    covariance = 0.9 ** np.abs(line[:, None] - line)
+    data = (np.zeros(p), np.linalg.inv(covariance))
+    n_leapfrog, n_draws = 10, 1000
+    chains = sample_hmc(
+        Normal(),
+        starts(4, p),
+        np.full(4, 0.1),
+        HmcSettings(500, n_draws, 1, n_leapfrog),
+        data,
+        np.random.default_rng(0),
+    )
+    per_gradient = effective_sample_size(chains.draws).min() / (4 * n_draws * n_leapfrog)
+    walk, _ = metropolis(
+        Normal(), starts(4, p), 2.4 / p**0.5 * 0.3, 50_000, data, np.random.default_rng(0)
+    )
+    per_step = effective_sample_size(walk[:, 10_000:]).min() / (4 * 40_000)
+    assert per_gradient > 3 * per_step
+
+
+def test_stochastic_gradients_have_the_variance_of_a_gaussian():
+    # Batches of 20 of 200: most of a gradient's variance is the batch's.
+    y = np.random.default_rng(0).standard_normal(200)
+    data = padded(np.zeros((200, 1)), y)
+    settings = SghmcSettings(2000, 3000, 40, step_size=0.02)
+    draws = sample_sghmc(Location(), np.zeros(1), settings, data, 200, np.random.default_rng(1))[
+        :, 0
+    ]
+    assert draws.mean() == pytest.approx(y.mean(), abs=0.02)
+    assert draws.var() == pytest.approx(1 / 200, rel=0.1)
+
+
+def ring_bound(components, seed=0):
+    rng = np.random.default_rng(seed)
+    means = rng.standard_normal((components, 2))
+    settings = VariationalSettings(1500, 8, 0.02)
+    return fit_variational(Ring(), means, np.full_like(means, -1.0), settings, (2.0, 0.3), rng)
+
+
+def test_a_mixture_has_a_higher_bound_on_a_ring_than_one_gaussian():
+    single, mixture = ring_bound(1), ring_bound(3)
+    for found in (single, mixture):
+        assert found.bound[-100:].mean() > found.bound[:20].mean()
+    assert mixture.bound[-300:].mean() > single.bound[-300:].mean() + 0.3
+    # Neither exceeds the log of the integral, 2 pi r sd sqrt(2 pi) to within its tail.
+    evidence = np.log(2 * np.pi * 2.0 * 0.3 * np.sqrt(2 * np.pi))
+    assert mixture.bound[-300:].mean() < evidence + 0.02
+    np.testing.assert_allclose(np.exp(mixture.log_weights).sum(), 1.0)
+    radii = np.linalg.norm(mixture.draw(2000, np.random.default_rng(0)), axis=1)
+    assert abs(np.median(radii) - 2.0) < 0.4
+
+
+@pytest.mark.slow
+def test_one_gaussian_is_found_exactly_where_the_target_is_one():
+    data = (MEAN, np.diag([4.0, 0.25]))
+    found = fit_variational(
+        Normal(),
+        np.zeros((1, 2)),
+        np.zeros((1, 2)),
+        VariationalSettings(3000, 8, 0.02),
+        data,
+        np.random.default_rng(0),
+    )
+    np.testing.assert_allclose(found.means[0], MEAN, atol=0.05)
+    np.testing.assert_allclose(np.exp(found.log_sds[0]), [0.5, 2.0], rtol=0.05)
+
+
+@pytest.mark.slow
+def test_nuts_covers_the_ring_and_has_its_radius():
+    settings = NutsSettings(500, 3000, 1, 8)
+    data = (2.0, 0.2)
+    chains = sample_nuts(
+        Ring(), starts(4), np.full(4, 0.1), settings, data, np.random.default_rng(0)
+    )
+    radii = np.linalg.norm(chains.draws, axis=2)
+    # Density r exp(-(r - 2)^2 / 2 sd^2) of the radius.
+    r = np.linspace(0.5, 3.5, 3001)
+    weights = r * np.exp(-0.5 * ((r - 2.0) / 0.2) ** 2)
+    mean = (weights * r).sum() / weights.sum()
+    variance = (weights * (r - mean) ** 2).sum() / weights.sum()
+    assert radii.mean() == pytest.approx(mean, rel=0.05)
+    assert radii.var() == pytest.approx(variance, rel=0.1)
+    walk, _ = metropolis(Ring(), starts(4), 0.3, 3500, data, np.random.default_rng(0))
+    by_nuts = effective_sample_size(chains.draws).min()
+    assert by_nuts > 2 * effective_sample_size(walk[:, 500:]).min()
+
+
+def test_r_hat_by_hand():
+    # Halves [0, 2], [1, 3] and [4, 6], [5, 7]: means 1, 2, 5, 6, each of variance 2.
+    chains = np.array([[0.0, 2.0, 1.0, 3.0], [4.0, 6.0, 5.0, 7.0]])
+    between = np.var([1, 2, 5, 6], ddof=1)
+    expected = np.sqrt((2 * between / 2.0 + 1) / 2)
+    assert float(split_r_hat(chains)) == pytest.approx(expected, rel=1e-12)
+    both = split_r_hat(np.stack([chains, chains + 1], axis=2))
+    np.testing.assert_allclose(both, expected)
+
+
+def test_r_hat_sees_a_drift_that_all_chains_share():
+    rng = np.random.default_rng(0)
+    steady = rng.standard_normal((4, 400))
+    assert float(split_r_hat(steady)) < 1.02
+    assert float(split_r_hat(steady + np.linspace(0, 3, 400))) > 1.2
+
+
+def test_effective_sample_size_of_an_autoregression():
+    rng, rho, n = np.random.default_rng(0), 0.8, 8000
+    chains = np.zeros((2, n))
+    noise = rng.standard_normal((2, n)) * np.sqrt(1 - rho**2)
+    for t in range(1, n):
+        chains[:, t] = rho * chains[:, t - 1] + noise[:, t]
+    expected = 2 * n * (1 - rho) / (1 + rho)
+    assert float(effective_sample_size(chains)) == pytest.approx(expected, rel=0.2)
+
+
+def test_short_chains_are_refused():
+    with pytest.raises(InvalidInputError, match="at least 4 draws"):
+        split_r_hat(np.zeros((2, 3)))
+
+
+def test_states_survive_their_packing():
+    array = np.random.default_rng(0).standard_normal((2, 3)).astype(np.float32)
+    packed = json.loads(json.dumps(pack(array)))
+    np.testing.assert_array_equal(unpack(packed), array)
+    assert unpack(packed).dtype == np.float64
