@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .algorithm import BoringOptimizer as BoringOptimizer
     from .api import maximize as maximize
     from .api import minimize as minimize
     from .data import Observations as Observations
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from .exceptions import InvalidInputError as InvalidInputError
     from .exceptions import JournalError as JournalError
     from .exceptions import SpaceExhaustedError as SpaceExhaustedError
+    from .loop.algorithm import BoringOptimizer as BoringOptimizer
     from .optimizer import Optimizer as Optimizer
     from .proposal import Proposal as Proposal
     from .proposal import ProposalContext as ProposalContext
@@ -40,7 +40,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BoringError": "exceptions",
-    "BoringOptimizer": "algorithm",
+    "BoringOptimizer": "loop.algorithm",
     "BoringWarning": "exceptions",
     "Box": "space",
     "Domain": "domain",

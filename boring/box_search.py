@@ -6,12 +6,11 @@ import numpy as np
 
 from boring.acquisition.base import Acquisition
 from boring.acquisition.domain_search import maximize_in_domain
-from boring.acquisition.improvement import LogExpectedImprovement, LogImprovementMixture
+from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.effort import FULL, Effort
 from boring.feasibility import LogSum
 from boring.models.posterior import GaussianProcess, best_in_noise, with_fantasies
-from boring.portfolio import Portfolio
 from boring.proposal import ProposalContext
 from boring.result import InfoValue
 from boring.typing import BoolArray, FloatArray
@@ -84,25 +83,6 @@ def search_box(
     )
 
 
-def search_by_portfolio(
-    portfolio: Portfolio,
-    incumbent: FloatArray,
-    effective_dim: int,
-    context: ProposalContext,
-    effort: Effort = FULL,
-    eligible: BoolArray | None = None,
-) -> MaximizerResult:
-    """Maximise the log of the summed EI of the members that steer; see `search_box`.
-
-    Starts are spread along the ``effective_dim`` leading directions of the portfolio.
-    """
-    mixture = LogImprovementMixture(
-        [improvement(member.posterior, context, eligible) for member in portfolio.speakers()]
-    )
-    directions = portfolio.directions[:, :effective_dim]
-    return search_box(mixture, incumbent, directions, context, effort)
-
-
 def is_taken(x: FloatArray, context: ProposalContext) -> bool:
     """Tell whether a point repeats an old one to a few digits of rounding."""
     return duplicates(x, np.vstack([context.data.X, context.pending]), REPEATED)
@@ -111,9 +91,3 @@ def is_taken(x: FloatArray, context: ProposalContext) -> bool:
 def search_info(found: MaximizerResult) -> dict[str, InfoValue]:
     """Return the acquisition's value, and from which start it was reached."""
     return {"acquisition": found.value, "start": found.family}
-
-
-def portfolio_info(portfolio: Portfolio) -> dict[str, InfoValue]:
-    """Return the weight of each member."""
-    pairs = zip(portfolio.members, portfolio.weights, strict=True)
-    return {f"weight {one.name}": float(weight) for one, weight in pairs}

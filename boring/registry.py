@@ -26,8 +26,8 @@ OptimizerFactory: TypeAlias = "Callable[..., Optimizer]"
 _BASELINES_HINT = "`import baselines` registers random, sobol, rembo, gp and the other baselines."
 
 _targets: dict[str, OptimizerFactory | str] = {
-    "boring": "boring.algorithm:BoringOptimizer",
-    "boring-thesis": "boring.thesis_optimizer:ThesisOptimizer",
+    "boring": "boring.loop.algorithm:BoringOptimizer",
+    "boring-thesis": "boring.loop.thesis_optimizer:ThesisOptimizer",
 }
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.data import Observations
+from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.subspace_turn import factor_of, factor_start, subspace_model
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
-from boring.portfolio import iso_model, prior_mode
 from boring.space import Box
-from boring.subspace_turn import factor_of, factor_start, subspace_model
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
 from boring.warping import LARGEST, moderate, restore

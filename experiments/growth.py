@@ -89,7 +89,7 @@ class GrowthTimes:
 
 def time_cell(cell: GrowthCell) -> GrowthTimes:
     """Time the default optimiser on an embedded Camelback, d given, after uniform points."""
-    from boring.algorithm import BoringOptimizer
+    from boring.loop.algorithm import BoringOptimizer
     from boring.rng import single_blas_thread
     from synthetic import get_problem
 

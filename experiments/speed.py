@@ -295,7 +295,7 @@ def time_asks(dim: int, n: int, repeats: int = ASK_REPEATS) -> AskTimes:
     -------
     AskTimes
     """
-    from boring.algorithm import BoringOptimizer
+    from boring.loop.algorithm import BoringOptimizer
     from synthetic import get_problem
 
     problem = get_problem(f"camelback-2-in-{dim}", SEED)

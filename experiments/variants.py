@@ -58,8 +58,8 @@ class Variant:
     options : mapping of str to object
         On top of the experiment's own options for the method, and stronger.
     constants : mapping of str to object
-        Full names of attributes of modules, such as ``"boring.portfolio.MAX_SPEAKERS"``, and what
-        they are during a run. Must be picklable.
+        Full names of attributes of modules, such as ``"boring.loop.portfolio.MAX_SPEAKERS"``, and
+        what they are during a run. Must be picklable.
     """
 
     name: str

@@ -51,7 +51,7 @@ N_ROUNDS = 4
 #: too, and draws uniform ones; without this the searches come back to one maximum for good.
 CROWDED = 1e-3
 MAX_REPLACEMENTS = 20
-#: W is learned anew whenever the data have grown by this factor, as in `boring.subspace_turn`.
+#: W is learned anew whenever the data have grown by this factor, as in `boring.loop.subspace_turn`.
 RELEARN_GROWTH = 1.15
 
 

@@ -22,9 +22,9 @@ from baselines._options import check_choice
 from baselines.gaussian_process.information import ACQUISITIONS, process_acquisition
 from boring.box_search import search_box
 from boring.kernels import get_profile
+from boring.models.plain import RESTART_EVERY, fit_plain, plain_model
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.plain_model import RESTART_EVERY, fit_plain, plain_model
 from boring.validation import as_positive_int
 from boring.warping import standardize
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines._surrogate_loop import Fit, Infill, LoopOptions, SurrogateOptimizer
-from boring.plain_model import fit_plain, plain_model
+from boring.models.plain import fit_plain, plain_model
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 

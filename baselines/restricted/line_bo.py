@@ -36,9 +36,9 @@ from boring.acquisition import (
     UpperConfidenceBound,
     maximize_acquisition,
 )
+from boring.models.plain import fit_plain, plain_model
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.plain_model import fit_plain, plain_model
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize

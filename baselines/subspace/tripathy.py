@@ -22,10 +22,10 @@ from baselines._options import check_choice, check_fits
 from boring.box_search import search_box
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32
+from boring.loop.portfolio import prior_mode, single_model
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.portfolio import prior_mode, single_model
 from boring.result import InfoValue
 from boring.subspace.active_subspace_gp import ActiveSubspaceGP
 from boring.subspace.checks import MIN_POINTS

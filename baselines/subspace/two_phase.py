@@ -29,10 +29,10 @@ from boring.exceptions import InvalidInputError, SubspaceWarning
 from boring.initial_design import uniform_design
 from boring.kernels import Isotropic
 from boring.kernels.maps import ProjectedArd
+from boring.loop.portfolio import prior_mode, single_model
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.portfolio import prior_mode, single_model
 from boring.result import InfoValue
 from boring.rng import keyed_generator
 from boring.typing import FloatArray

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
+from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.subspace_turn import factor_start, subspace_model
 from boring.optimizer import Optimizer
-from boring.portfolio import iso_model, prior_mode
 from boring.result import OptimizationResult, best_index
 from boring.rng import single_blas_thread
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
-from boring.subspace_turn import factor_start, subspace_model
 from boring.surrogate import ObjectiveModel
 from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_values

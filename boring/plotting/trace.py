@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from boring.loop.subspace_turn import factor_of
 from boring.optimizer import Optimizer
 from boring.result import IterationRecord
 from boring.subspace.factor_fit import basis_of
-from boring.subspace_turn import factor_of
 from boring.typing import FloatArray
 
 __all__ = ["SubspaceTrace"]

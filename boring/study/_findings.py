@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boring.account import AGREED_OVERLAP
+from boring.loop.account import AGREED_OVERLAP
 from boring.result import best_so_far
 
 from ._report_values import (

@@ -1,6 +1,6 @@
 """The parts of the default loop, each as a change that takes it away or moves it.
 
-A part is a name and its changes: ``options`` of :class:`boring.algorithm.BoringOptimizer`, and
+A part is a name and its changes: ``options`` of :class:`boring.loop.algorithm.BoringOptimizer`, and
 ``constants`` by their full names. A name that one module imports from another has to be changed in
 the module that uses it. What is changed must exist, or the command says so before any run.
 """
@@ -12,8 +12,8 @@ from typing import Any
 
 from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.exceptions import UnknownNameError
+from boring.loop.schedule import DEEP
 from boring.models.priors import Gaussian, dimension_scaled, hvarfner
-from boring.schedule import DEEP
 from boring.typing import FloatArray
 from boring.validation import suggest
 from boring.warping import log_warp, standardize
@@ -80,21 +80,21 @@ def _noise(center: float) -> dict[str, object]:
     return {f"boring.{module}.NOISE_PRIOR": prior for module in ("portfolio", "subspace_turn")}
 
 
-_MEMBERS = "boring.portfolio.MEMBER_NAMES"
+_MEMBERS = "boring.loop.portfolio.MEMBER_NAMES"
 _MAXIMIZER = "boring.box_search.maximize_acquisition"
 
 PARTS: tuple[Variant, ...] = (
-    part("warp none", constants={"boring.algorithm.half_rank_warp": standardize}),
-    part("warp log", constants={"boring.algorithm.half_rank_warp": log_warp}),
+    part("warp none", constants={"boring.loop.algorithm.half_rank_warp": standardize}),
+    part("warp log", constants={"boring.loop.algorithm.half_rank_warp": log_warp}),
     part("only iso", constants={_MEMBERS: ("iso",)}),
     part("without ard", constants={_MEMBERS: ("iso", "metric", "mixed")}),
     part("without metric", constants={_MEMBERS: ("iso", "ard", "mixed")}),
     part("without mixed", constants={_MEMBERS: ("iso", "ard", "metric")}),
-    part("one speaker", constants={"boring.portfolio.MAX_SPEAKERS": 1}),
-    part("score decay 0.8", constants={"boring.portfolio.SCORE_DECAY": 0.8}),
-    part("score decay 1", constants={"boring.portfolio.SCORE_DECAY": 1.0}),
-    part("min weight 0", constants={"boring.portfolio.MIN_WEIGHT": 0.0}),
-    part("min weight 0.4", constants={"boring.portfolio.MIN_WEIGHT": 0.4}),
+    part("one speaker", constants={"boring.loop.portfolio.MAX_SPEAKERS": 1}),
+    part("score decay 0.8", constants={"boring.loop.portfolio.SCORE_DECAY": 0.8}),
+    part("score decay 1", constants={"boring.loop.portfolio.SCORE_DECAY": 1.0}),
+    part("min weight 0", constants={"boring.loop.portfolio.MIN_WEIGHT": 0.0}),
+    part("min weight 0.4", constants={"boring.loop.portfolio.MIN_WEIGHT": 0.4}),
     part("no subspace turns", {"subspace_every": 0}),
     part("subspace from 25", {"subspace_from": 25}),
     part("subspace every 3", {"subspace_every": 3}),
@@ -105,25 +105,25 @@ PARTS: tuple[Variant, ...] = (
         {"subspace_every": 0, "local_from": 0},
         {_MEMBERS: ("iso",)},
     ),
-    part("no streaks", constants={"boring.schedule.LONGEST_STREAK": 0}),
-    part("no stepping back", constants={"boring.schedule.FAILURES_IN_A_ROW": 10**9}),
-    part("no steps to the mean", constants={"boring.local_turn.CLOSE_RADIUS": 0.0}),
-    part("steps to the mean at once", constants={"boring.local_turn.CLOSE_RADIUS": 2.0}),
-    part("far points near the end", constants={"boring.local_turn.LEAST_CLOSE_POINTS": 10**6}),
-    part("promises unheeded", constants={"boring.schedule.SETTLED_PROMISE": 0.0}),
-    part("settled at any step", constants={"boring.schedule.STEPS_PER_DIMENSION": 0.0}),
-    part("noise unheeded", constants={"boring.schedule.NOISY": float("inf")}),
-    part("no plain turns", constants={"boring.schedule.PLAIN_EVERY": 10**9}),
-    part("polishing for ever", constants={"boring.schedule.POLISHED": DEEP}),
-    part("shrink in full", constants={"boring.local_turn.SHRINK_IN_FULL": 10**9}),
-    part("local points scored", constants={"boring.algorithm.without_score": score_all}),
+    part("no streaks", constants={"boring.loop.schedule.LONGEST_STREAK": 0}),
+    part("no stepping back", constants={"boring.loop.schedule.FAILURES_IN_A_ROW": 10**9}),
+    part("no steps to the mean", constants={"boring.loop.local_turn.CLOSE_RADIUS": 0.0}),
+    part("steps to the mean at once", constants={"boring.loop.local_turn.CLOSE_RADIUS": 2.0}),
+    part("far points near the end", constants={"boring.loop.local_turn.LEAST_CLOSE_POINTS": 10**6}),
+    part("promises unheeded", constants={"boring.loop.schedule.SETTLED_PROMISE": 0.0}),
+    part("settled at any step", constants={"boring.loop.schedule.STEPS_PER_DIMENSION": 0.0}),
+    part("noise unheeded", constants={"boring.loop.schedule.NOISY": float("inf")}),
+    part("no plain turns", constants={"boring.loop.schedule.PLAIN_EVERY": 10**9}),
+    part("polishing for ever", constants={"boring.loop.schedule.POLISHED": DEEP}),
+    part("shrink in full", constants={"boring.loop.local_turn.SHRINK_IN_FULL": 10**9}),
+    part("local points scored", constants={"boring.loop.algorithm.without_score": score_all}),
     part(
         "four local points per dimension",
-        constants={"boring.local_turn.POINTS_PER_DIMENSION": 4},
+        constants={"boring.loop.local_turn.POINTS_PER_DIMENSION": 4},
     ),
-    part("ungated", constants={"boring.subspace_turn.update_gate": open_gate}),
-    part("relearn always", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.0}),
-    part("relearn at 1.5", constants={"boring.subspace_turn.RELEARN_GROWTH": 1.5}),
+    part("ungated", constants={"boring.loop.subspace_turn.update_gate": open_gate}),
+    part("relearn always", constants={"boring.loop.subspace_turn.RELEARN_GROWTH": 1.0}),
+    part("relearn at 1.5", constants={"boring.loop.subspace_turn.RELEARN_GROWTH": 1.5}),
     part("initial 5", {"n_initial": 5}),
     part("initial 20", {"n_initial": 20}),
     part("no gradient polish", constants={_MAXIMIZER: without_polish}),

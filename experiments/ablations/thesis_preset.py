@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from boring.loop.thesis_optimizer import ThesisOptimizer
 from boring.subspace.stiefel import largest_angle
-from boring.thesis_optimizer import ThesisOptimizer
 from experiments.config import get_experiment
 
 PARTS: dict[str, dict[str, Any]] = {

@@ -98,7 +98,7 @@ def _unscaled(
 
 def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:
     from baselines._surrogate_loop import SurrogateOptimizer
-    from boring.plain_model import fit_plain, plain_model
+    from boring.models.plain import fit_plain, plain_model
 
     if method == "gp":
         model = plain_model(X.shape[1])

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from boring.portfolio import prior_mode
+from boring.loop.portfolio import prior_mode
+from boring.loop.thesis import thesis_model
 from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.passive import gram_schmidt_complement
-from boring.thesis import thesis_model
 from boring.typing import FloatArray
 from synthetic import get_problem
 from synthetic.base import TestProblem

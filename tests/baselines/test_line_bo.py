@@ -11,7 +11,7 @@ from baselines.restricted.line_bo import (
 )
 from boring.acquisition import LogExpectedImprovement
 from boring.exceptions import InvalidInputError
-from boring.plain_model import plain_model
+from boring.models.plain import plain_model
 from boring.testing import check_gradient
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from baselines.gaussian_process.plain_gp import PlainGPOptimizer
 from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.models.plain import plain_model
 from boring.models.priors import hvarfner
-from boring.plain_model import plain_model
 
 
 def bowl(x):

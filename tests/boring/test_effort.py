@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import boring.optimizer
-from boring.algorithm import BoringOptimizer
 from boring.effort import FULL, PATIENCE, Effort, effort_of
 from boring.exceptions import InvalidInputError
 from boring.history import Ask
+from boring.loop.algorithm import BoringOptimizer
 
 BOX = [[-1.0, 1.0]] * 3
 

@@ -6,7 +6,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.data import Observations
 from boring.feasibility import Feasibility, LogSum, Told, fit_constraint, margin_warp
-from boring.local_turn import fit_local
+from boring.loop.local_turn import fit_local
 from boring.testing import check_gradient
 
 NAN = float("nan")

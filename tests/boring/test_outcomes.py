@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401
-from boring.algorithm import BoringOptimizer
 from boring.data import Observations, total_violation
 from boring.exceptions import EvaluationError, InvalidInputError, JournalError, NonFiniteWarning
 from boring.history import History, Tell
+from boring.loop.algorithm import BoringOptimizer
 from boring.optimizer import Optimizer
 from boring.proposal import Proposal
 from boring.registry import get_optimizer

@@ -1,6 +1,6 @@
 import pytest
 
-import boring.portfolio
+import boring.loop.portfolio
 from boring.exceptions import InvalidInputError, UnknownNameError
 from experiments.ablations import defaults, parts
 from experiments.ablations.parts import PARTS, part, parts_of
@@ -37,9 +37,9 @@ def test_a_constant_that_would_change_nothing_is_refused():
 
 def test_the_study_runs_prints_and_goes_on(tmp_path, capsys):
     command = [*SMALL, "--parts", "one speaker,initial 5", "--out", str(tmp_path)]
-    former = boring.portfolio.MAX_SPEAKERS
+    former = boring.loop.portfolio.MAX_SPEAKERS
     assert defaults.main(command) == 0
-    assert boring.portfolio.MAX_SPEAKERS == former
+    assert boring.loop.portfolio.MAX_SPEAKERS == former
     captured = capsys.readouterr()
     assert "6 runs made now" in captured.out
     rows = [line for line in captured.out.splitlines() if "parabola-1-in-2" in line]
@@ -47,13 +47,13 @@ def test_the_study_runs_prints_and_goes_on(tmp_path, capsys):
     records = read_records(tmp_path / "records" / "parabola-1-in-2.jsonl")
     assert all(record.status == "ok" for record in records)
     speaker = next(record for record in records if record.method == "one speaker")
-    assert speaker.options["constants"] == {"boring.portfolio.MAX_SPEAKERS": 1}
+    assert speaker.options["constants"] == {"boring.loop.portfolio.MAX_SPEAKERS": 1}
     assert defaults.main(command) == 0
     assert "0 runs made now, 6 were on file" in capsys.readouterr().out
 
 
 def test_a_part_of_a_constant_that_is_gone_fails_before_any_run(tmp_path, capsys, monkeypatch):
-    gone = part("gone", constants={"boring.portfolio.NO_SUCH": 1})
+    gone = part("gone", constants={"boring.loop.portfolio.NO_SUCH": 1})
     monkeypatch.setattr(parts, "PARTS", (gone,))
     assert defaults.main([*SMALL, "--out", str(tmp_path / "x")]) == 2
     assert "no attribute 'NO_SUCH'" in capsys.readouterr().err

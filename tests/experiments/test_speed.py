@@ -43,7 +43,7 @@ def test_ask_times_and_profile():
     times = time_asks(3, 12, repeats=2)
     assert len(times.seconds) == 2
     assert all(seconds > 0 for seconds in times.seconds)
-    assert any(name.startswith("boring/algorithm.py") for name, *_ in times.profile)
+    assert any(name.startswith("boring/loop/algorithm.py") for name, *_ in times.profile)
     text = ask_table([(3, 12)], repeats=1)
     assert "s per ask" in text
     assert "`boring/optimizer.py" in text

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-import boring.portfolio
+import boring.loop.portfolio
 from boring.exceptions import InvalidInputError, UnknownNameError
 from experiments.__main__ import main
 from experiments.arguments import method_names
@@ -147,44 +147,46 @@ def test_groups_give_each_method_once():
 
 
 def test_constants_are_replaced_and_put_back_even_after_an_error():
-    former = boring.portfolio.MAX_SPEAKERS
-    with constants_in_place({"boring.portfolio.MAX_SPEAKERS": 7}):
-        assert boring.portfolio.MAX_SPEAKERS == 7
+    former = boring.loop.portfolio.MAX_SPEAKERS
+    with constants_in_place({"boring.loop.portfolio.MAX_SPEAKERS": 7}):
+        assert boring.loop.portfolio.MAX_SPEAKERS == 7
     with (
         pytest.raises(RuntimeError, match="boom"),
-        constants_in_place({"boring.portfolio.MAX_SPEAKERS": 7}),
+        constants_in_place({"boring.loop.portfolio.MAX_SPEAKERS": 7}),
     ):
         raise RuntimeError("boom")
-    assert boring.portfolio.MAX_SPEAKERS == former
+    assert boring.loop.portfolio.MAX_SPEAKERS == former
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("boring.portfolio.MAX_SPEAKER", "Did you mean 'MAX_SPEAKERS'"),
+        ("boring.loop.portfolio.MAX_SPEAKER", "Did you mean 'MAX_SPEAKERS'"),
         ("boring.portfolios.MAX_SPEAKERS", "no module"),
         ("MAX_SPEAKERS", "no module"),
     ],
 )
 def test_a_constant_that_does_not_exist_fails_loudly(path, message):
-    former = boring.portfolio.MIN_WEIGHT
-    changes = {"boring.portfolio.MIN_WEIGHT": 0.5, path: 1}
+    former = boring.loop.portfolio.MIN_WEIGHT
+    changes = {"boring.loop.portfolio.MIN_WEIGHT": 0.5, path: 1}
     with pytest.raises(UnknownNameError, match=message):
         check_methods([Variant("x", "boring", constants=changes)])
     with pytest.raises(UnknownNameError, match=message), constants_in_place(changes):
         pass
-    assert former == boring.portfolio.MIN_WEIGHT
+    assert former == boring.loop.portfolio.MIN_WEIGHT
 
 
 def test_a_changed_constant_is_in_force_during_the_run_and_on_record(experiment, tmp_path):
     path = tmp_path / "x.jsonl"
-    changed = Variant("narrow", "boring", constants={"boring.portfolio.MEMBER_NAMES": ("iso",)})
+    changed = Variant(
+        "narrow", "boring", constants={"boring.loop.portfolio.MEMBER_NAMES": ("iso",)}
+    )
     (record,) = run_experiment(experiment, path, seeds=[0], methods=[changed])
     assert (record.method, record.status) == ("narrow", "ok")
-    assert record.options["constants"] == {"boring.portfolio.MEMBER_NAMES": ["iso"]}
+    assert record.options["constants"] == {"boring.loop.portfolio.MEMBER_NAMES": ["iso"]}
     assert record.X != run_task(Task(experiment, "boring", 0)).X
-    assert boring.portfolio.MEMBER_NAMES != ("iso",)
-    other = replace(changed, constants={"boring.portfolio.MEMBER_NAMES": ("iso", "ard")})
+    assert boring.loop.portfolio.MEMBER_NAMES != ("iso",)
+    other = replace(changed, constants={"boring.loop.portfolio.MEMBER_NAMES": ("iso", "ard")})
     with pytest.raises(RecordError, match="another --out"):
         run_experiment(experiment, path, seeds=[0], methods=[other])
 

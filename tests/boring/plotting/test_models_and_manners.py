@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from boring import plotting
-from boring.algorithm import BoringOptimizer
 from boring.exceptions import InvalidInputError
+from boring.loop.algorithm import BoringOptimizer
+from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.thesis import thesis_model
 from boring.plotting import SubspaceTrace, _canvas, new_figure
-from boring.portfolio import iso_model, prior_mode
 from boring.space import Box
 from boring.subspace.passive import qr_complement
 from boring.subspace.rotation import readable_basis
 from boring.surrogate import ObjectiveModel
-from boring.thesis import thesis_model
 
 
 @pytest.fixture(scope="module")

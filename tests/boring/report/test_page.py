@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401 (registers the optimiser without a subspace)
-from boring.algorithm import BoringOptimizer
 from boring.exceptions import InvalidInputError
+from boring.loop.algorithm import BoringOptimizer
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.report import html_report, watch_html_report, write_html_report
 from boring.report._units import ticks_of

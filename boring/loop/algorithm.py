@@ -1,13 +1,13 @@
 """BoringOptimizer: name the few directions that matter, and optimise along them.
 
-The default loop: a short space-filling design, then by turns (`boring.schedule`)
+The default loop: a short space-filling design, then by turns (`boring.loop.schedule`)
 
-- the portfolio of `boring.portfolio` on half-rank warped values or, once its gate is open,
-  the surrogate of the subspace (`boring.subspace_turn`) on log-warped values, log-EI being
+- the portfolio of `boring.loop.portfolio` on half-rank warped values or, once its gate is open,
+  the surrogate of the subspace (`boring.loop.subspace_turn`) on log-warped values, log-EI being
   maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
-  plain Gaussian process's (`boring.plain_model`);
-- the local model of the incumbent's neighbourhood (`boring.local_turn`);
-- when that has settled, a fresh start (`boring.fresh_start`).
+  plain Gaussian process's (`boring.models.plain`);
+- the local model of the incumbent's neighbourhood (`boring.loop.local_turn`);
+- when that has settled, a fresh start (`boring.loop.fresh_start`).
 
 `BoringOptimizer.thesis` is the other preset: the algorithm as the thesis prints it.
 """
@@ -24,38 +24,37 @@ from numpy.typing import ArrayLike
 from boring.box_search import (
     improvement,
     is_taken,
-    portfolio_info,
     search_box,
-    search_by_portfolio,
     search_info,
 )
 from boring.effort import Effort, Kind, effort_of
 from boring.exceptions import InvalidInputError
 from boring.feasibility import LogSum, Told, can_seek
-from boring.fresh_start import FreshStart, fresh_point, recall
-from boring.local_turn import LocalStep, is_awaited, local_step
-from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.plain_model import fit_plain, plain_model
-from boring.portfolio import fit_portfolio, fitted_noise
-from boring.result import BestByMean, InfoValue
-from boring.rng import keyed_generator, single_blas_thread
-from boring.schedule import (
+from boring.loop.fresh_start import FreshStart, fresh_point, recall
+from boring.loop.local_turn import LocalStep, is_awaited, local_step
+from boring.loop.portfolio import fit_portfolio, fitted_noise
+from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
+from boring.loop.schedule import (
     has_settled,
     is_plain_turn,
     kind_of_turn,
     sees_noise,
     spread_of_first,
 )
+from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
+from boring.models.plain import fit_plain, plain_model
+from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.result import BestByMean, InfoValue
+from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
-from boring.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.typing import Direction, SeedLike
 from boring.validation import as_positive_int, as_real
 from boring.warping import half_rank_warp, log_warp, standardize, warped_noise
 
 if TYPE_CHECKING:
+    from boring.loop.thesis_optimizer import ThesisOptimizer
     from boring.subspace.estimate import SubspaceEstimate
-    from boring.thesis_optimizer import ThesisOptimizer
 
 # Leading directions assumed while no subspace has been learned yet [chosen here].
 DEFAULT_EFFECTIVE_DIM = 2
@@ -171,8 +170,8 @@ class BoringOptimizer(Optimizer):
         seed: SeedLike = None,
         **options: Any,
     ) -> ThesisOptimizer:
-        """Return the preset that follows the thesis; see `boring.thesis_optimizer`."""
-        from boring.thesis_optimizer import ThesisOptimizer
+        """Return the preset that follows the thesis; see `boring.loop.thesis_optimizer`."""
+        from boring.loop.thesis_optimizer import ThesisOptimizer
 
         return ThesisOptimizer(
             space, direction=direction, n_initial=n_initial, seed=seed, **options
@@ -411,7 +410,7 @@ class BoringOptimizer(Optimizer):
         return self._estimates[1]
 
     def _estimate(self) -> SubspaceEstimate | None:
-        from boring.account import account_of_subspace
+        from boring.loop.account import account_of_subspace
 
         data = self.data
         if not data.is_informative or len(data.finite_y) < 2 + min(self.space.dim, 3):

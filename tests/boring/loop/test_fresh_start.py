@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from boring.fresh_start import (
+from boring.loop.fresh_start import (
     LOCAL_AFTER,
     FreshStart,
     recall,

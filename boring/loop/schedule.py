@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from boring.local_turn import goes_on, patience
-from boring.portfolio import fitted_noise
+from boring.loop.local_turn import goes_on, patience
+from boring.loop.portfolio import fitted_noise
 from boring.typing import FloatArray
 
 # Evaluations by turns, by their number modulo the length.
@@ -42,7 +42,7 @@ DEEP = ("local", "fresh start", "portfolio", "fresh start")
 POLISHED = ("portfolio", "fresh start")
 SETTLED_IN_NOISE = ("local", "portfolio", "portfolio", "fresh start")
 # Half-width of the trust region, scaled units (of ten inputs or fewer; see
-# `boring.local_turn.patience`), and expected gain, in units of the spread of the first points,
+# `boring.loop.local_turn.patience`), and expected gain, in units of the spread of the first points,
 # below which a search has settled; and further still. [chosen here]
 SETTLED_RADIUS, SETTLED_GAIN = 1e-2, 1e-5
 DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-10

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boring.local_turn import patience
-from boring.schedule import (
+from boring.loop.local_turn import patience
+from boring.loop.schedule import (
     DEEP_GAIN,
     DEEP_RADIUS,
     FAILURES_IN_A_ROW,
@@ -107,7 +107,7 @@ def test_gains_count_in_units_of_the_spread() -> None:
 def test_the_radius_that_counts_as_settled_takes_as_many_failures_in_any_dimension(
     dim: int,
 ) -> None:
-    from boring.local_turn import shrunk
+    from boring.loop.local_turn import shrunk
 
     radius, failures = 1.0, 0
     while not has_settled(_memory(radius=radius, gain=1.0), 1.0, dim):

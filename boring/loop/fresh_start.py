@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from boring.box_search import is_taken, portfolio_info, search_by_portfolio, search_info
+from boring.box_search import is_taken, search_info
 from boring.feasibility import Told
-from boring.local_turn import is_awaited, local_step, same_rows
-from boring.portfolio import Portfolio, fit_portfolio
+from boring.loop.local_turn import is_awaited, local_step, same_rows
+from boring.loop.portfolio import Portfolio, fit_portfolio
+from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
+from boring.loop.schedule import sees_noise
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
-from boring.schedule import sees_noise
 from boring.typing import FloatArray
 from boring.warping import half_rank_warp, warped_noise
 

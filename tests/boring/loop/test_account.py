@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from boring import account
+from boring.loop.subspace_turn import factor_start
 from boring.subspace.stiefel import random_frame
-from boring.subspace_turn import factor_start
 
 
 def _account(monkeypatch: pytest.MonkeyPatch, gate: float, overlap: float | None) -> bool:

@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from boring.subspace.stiefel import largest_angle, random_frame
-from boring.subspace_turn import (
+from boring.loop.subspace_turn import (
     factor_start,
     keep_score,
     subspace_model,
@@ -14,6 +13,7 @@ from boring.subspace_turn import (
     update_gate,
     without_score,
 )
+from boring.subspace.stiefel import largest_angle, random_frame
 from boring.warping import standardize
 
 

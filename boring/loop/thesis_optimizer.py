@@ -1,4 +1,4 @@
-"""The thesis preset as an optimiser; its steps are in `boring.thesis`."""
+"""The thesis preset as an optimiser; its steps are in `boring.loop.thesis`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from boring.algorithm import DEFAULT_EFFECTIVE_DIM, BoringOptimizer
 from boring.embedding import RandomEmbedding
+from boring.loop.algorithm import DEFAULT_EFFECTIVE_DIM, BoringOptimizer
+from boring.loop.thesis import ThesisOptions, boring_step, burn_in_step, thesis_model
 from boring.proposal import Proposal, ProposalContext
 from boring.rng import keyed_generator, single_blas_thread
 from boring.surrogate import ObjectiveModel
-from boring.thesis import ThesisOptions, boring_step, burn_in_step, thesis_model
 from boring.typing import FloatArray
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ThesisOptimizer(BoringOptimizer):
-    """BORING as the thesis prints it, errata corrected; see `boring.thesis`.
+    """BORING as the thesis prints it, errata corrected; see `boring.loop.thesis`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class ThesisOptimizer(BoringOptimizer):
 
         None during burn-in, in which the preset looks for no subspace.
         """
-        from boring.account import account_by_alternation
+        from boring.loop.account import account_by_alternation
 
         if "W" not in self.memory:
             return None

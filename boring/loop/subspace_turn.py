@@ -22,11 +22,8 @@ import numpy as np
 
 from boring.effort import FULL, Effort
 from boring.kernels import MATERN52, AdditiveKernel, Free, Isotropic, KernelTerm
-from boring.local_turn import same_rows
-from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess
-from boring.models.priors import Frobenius, dimension_scaled
-from boring.portfolio import (
+from boring.loop.local_turn import same_rows
+from boring.loop.portfolio import (
     CONSTANT_VARIANCE,
     NOISE_PRIOR,
     SECOND_VARIANCE_PRIOR,
@@ -36,6 +33,9 @@ from boring.portfolio import (
     iso_model,
     one_step_ahead,
 )
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess
+from boring.models.priors import Frobenius, dimension_scaled
 from boring.subspace.clustered import choose_and_learn
 from boring.subspace.factor_fit import basis_of
 from boring.subspace.stiefel import largest_angle

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boring.algorithm import BoringOptimizer
 from boring.exceptions import InvalidInputError
+from boring.loop.algorithm import BoringOptimizer
 from boring.subspace.stiefel import is_orthonormal, largest_angle
 from synthetic import get_problem
 

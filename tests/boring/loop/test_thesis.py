@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from boring.algorithm import BoringOptimizer
 from boring.embedding import back_project
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels.maps import Projected
+from boring.loop.algorithm import BoringOptimizer
+from boring.loop.thesis import thesis_model
+from boring.loop.thesis_optimizer import ThesisOptimizer
 from boring.subspace.stiefel import is_orthonormal, random_frame
-from boring.thesis import thesis_model
-from boring.thesis_optimizer import ThesisOptimizer
 
 BOX = [[-1.0, 1.0]] * 5
 FAST = {"burn_in": 14, "effective_dim": 2, "n_restarts": 2, "refit_every": 4}

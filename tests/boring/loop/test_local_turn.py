@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from boring.local_turn import (
+from boring.loop.local_turn import (
     GROW,
     LEAST_RADIUS,
     SHRINK,

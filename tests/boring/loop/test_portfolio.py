@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from boring.models.posterior import LOG_TWO_PI
-from boring.portfolio import (
+from boring.loop.portfolio import (
     MEMBER_NAMES,
     MIN_WEIGHT,
     SCORE_DECAY,
@@ -22,6 +21,7 @@ from boring.portfolio import (
     one_step_ahead,
     prior_mode,
 )
+from boring.models.posterior import LOG_TWO_PI
 from boring.subspace.stiefel import largest_angle, random_frame
 
 

@@ -36,16 +36,16 @@ from boring.embedding import RandomEmbedding, back_project
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import MATERN32, Ard
 from boring.kernels.additive import boring_kernel
-from boring.models.gp import GaussianProcessModel
-from boring.models.posterior import GaussianProcess, with_fantasies
-from boring.models.priors import dimension_scaled
-from boring.portfolio import (
+from boring.loop.portfolio import (
     NOISE_PRIOR,
     SECOND_VARIANCE_PRIOR,
     VARIANCE_PRIOR,
     prior_mode,
     single_model,
 )
+from boring.models.gp import GaussianProcessModel
+from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.models.priors import dimension_scaled
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.subspace.passive import gram_schmidt_complement

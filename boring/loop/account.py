@@ -16,11 +16,11 @@ import numpy as np
 
 from boring.data import Observations
 from boring.exceptions import SubspaceWarning
+from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, score_clustered_dimensions
 from boring.subspace.dimension import DimensionRow, lowest_bic
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
-from boring.subspace_turn import TRUSTED_GATE, factor_of
 from boring.typing import FloatArray
 from boring.warping import log_warp
 
@@ -59,7 +59,7 @@ def account_of_subspace(
         ``angle_to_previous`` is the angle to the basis of the loop's own surrogate.
         Trusted if the surrogate has led an isotropic GP in one-step-ahead log density (the
         gate) and refits to parts of the data find the same W (`AGREED_OVERLAP`), or if that
-        lead alone exceeds `boring.subspace_turn.TRUSTED_GATE`. Without a gate, if refitting
+        lead alone exceeds `boring.loop.subspace_turn.TRUSTED_GATE`. Without a gate, if refitting
         cross-validation says so.
     """
     values = log_warp(y)
