@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import sys
 
 import numpy as np
 import pytest
@@ -174,10 +174,7 @@ def test_bad_options_of_one_are_named(optimizer_class, options):
 
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
-    def missing(name, *arguments):
-        raise ModuleNotFoundError(f"No module named {name!r}")
-
-    monkeypatch.setattr(importlib, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     with pytest.raises(ImportError, match=r"boring-bo\[neural\]"):
         scikit_learn("svm")
 
