@@ -5,13 +5,14 @@ Networks, NIPS 2016. With :math:`\tilde g` the gradient of the potential from a 
 tracks for each coordinate a smoothed gradient g, its mean square V and the window :math:`\tau` of
 both,
 
-.. math:: r = \frac{1}{\tau + 1}, \quad \tau \mathrel{+}= 1 - \tau g^2 / V, \quad
-   g \mathrel{+}= r(\tilde g - g), \quad V \mathrel{+}= r(\tilde g^2 - V),
+.. math:: r = \frac{1}{\tau + 1}, \quad \tau \leftarrow \tau + 1 - \tau g^2 / V,
+   \quad g \leftarrow g + r(\tilde g - g), \quad V \leftarrow V + r(\tilde g^2 - V),
 
 and every step moves, with friction c and step size :math:`\epsilon`,
 
-.. math:: v \mathrel{+}= -\epsilon^2 V^{-1/2}\tilde g - c\,v
-   + N(0, \max(2\epsilon^2 c V^{-1/2} - \epsilon^4, 0)), \quad \theta \mathrel{+}= v.
+.. math:: v \leftarrow v - \epsilon^2 V^{-1/2}\tilde g - c\,v
+   + N(0, \max(2\epsilon^2 c V^{-1/2} - \epsilon^4, 0)),
+   \quad \theta \leftarrow \theta + v.
 
 After burn-in V is fixed. BlackJAX has no scale-adapted version; this one is written out.
 

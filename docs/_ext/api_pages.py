@@ -2,7 +2,7 @@
 
 Public is every module of the three packages whose path has no leading underscore. An object is
 described where it is defined; what a package takes from one of its public modules is linked there,
-and what it takes from a private one is described by the package.
+and what is taken from a private one is described by the innermost public module that has it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -29,19 +30,37 @@ def public_modules(package: str) -> Iterator[str]:
     yield from sorted(n for n in names if not any(p.startswith("_") for p in n.split(".")))
 
 
-def exported(module: ModuleType, documented: set[str]) -> tuple[list[str], list[tuple[str, str]]]:
+def exported(
+    module: ModuleType, described: dict[tuple[str, str], str]
+) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the names that a module's page describes, and those it links to with their homes."""
     own, elsewhere = [], []
-    for name in _declared(module):
-        if name not in vars(module) and name not in getattr(module, "_HOMES", ()):
-            continue  # made on first use, of a class of another project
+    for name in _present(module):
         target = getattr(module, name)
-        home = getattr(target, "__module__", module.__name__)
-        if _is_object(target) and home != module.__name__ and home in documented:
+        home = described[_key(target)] if _is_object(target) else module.__name__
+        if home != module.__name__:
             elsewhere.append((name, f"{home}.{name}"))
         elif not name.startswith("_"):
             own.append(name)
     return own, elsewhere
+
+
+def homes(modules: list[str]) -> dict[tuple[str, str], str]:
+    """Return the module whose page describes each object, by where and as what it is defined."""
+    found: dict[tuple[str, str], str] = {}
+    for name in sorted(modules, key=lambda name: -name.count(".")):
+        module = importlib.import_module(name)
+        for target in (getattr(module, name) for name in _present(module)):
+            if _is_object(target):
+                key = _key(target)
+                found.setdefault(key, key[0] if key[0] in modules else name)
+    return found
+
+
+def _present(module: ModuleType) -> list[str]:
+    """Return what a module declares, without what is made on first use of another project."""
+    there = {*vars(module), *getattr(module, "_HOMES", ())}
+    return [name for name in _declared(module) if name in there]
 
 
 def _declared(module: ModuleType) -> list[str]:
@@ -60,10 +79,14 @@ def _is_object(target: object) -> bool:
     return inspect.isclass(target) or inspect.isroutine(target)
 
 
-def page(name: str, documented: set[str]) -> str:
+def _key(target: Any) -> tuple[str, str]:
+    return target.__module__, target.__qualname__
+
+
+def page(name: str, described: dict[tuple[str, str], str]) -> str:
     """Return the text of a module's page."""
     module = importlib.import_module(name)
-    own, elsewhere = exported(module, documented)
+    own, elsewhere = exported(module, described)
     lines = [name, "=" * len(name), "", f".. automodule:: {name}"]
     if own:
         lines.append(f"   :members: {', '.join(own)}")
@@ -81,8 +104,9 @@ def write_pages(app: Sphinx) -> None:
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(exist_ok=True)
     names = {package: list(public_modules(package)) for package in PACKAGES}
-    documented = {name for own in names.values() for name in own}
-    pages = {f"{name}.rst": page(name, documented) for name in sorted(documented)}
+    documented = sorted(name for own in names.values() for name in own)
+    described = homes(documented)
+    pages = {f"{name}.rst": page(name, described) for name in documented}
     index = ["API reference", "=============", ""]
     index += ["Written from the docstrings. Begin with :py:mod:`boring`.", ""]
     for package, own in names.items():
