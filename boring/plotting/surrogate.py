@@ -34,6 +34,8 @@ N_UNSEEN = 400
 FEWEST = 4
 WIDE = 5.5
 """Narrower figures, in inches, go without the scatter in space."""
+NARROW = 2.0
+"""Maps with less room, in inches, have their names on two lines."""
 
 
 def plot_surrogate(
@@ -285,13 +287,14 @@ def _contours(
     levels = max_n_locator(CONTOUR_LEVELS).tick_values(low, high)
     panels = canvas.grid_of(figure, len(drawn), len(drawn), sharex=True, sharey=True)
     theme = canvas.theme_of(panels[0])
+    is_narrow = canvas.figure_inches(figure)[0] < NARROW * len(drawn)
     for panel, (values, name) in zip(panels, drawn, strict=True):
         filled = panel.tricontourf(
             points[:, 0], points[:, 1], values, levels=levels, cmap=theme.cmap, extend="both"
         )
         panel.plot(points[:, 0], points[:, 1], ".", color="white", markersize=1.2, alpha=0.4)
         panel.set_xlabel("z1 (scaled units)")
-        panel.set_title(name, fontsize="medium")
+        panel.set_title(name.replace(" ", "\n") if is_narrow else name, fontsize="medium")
         panel.set_aspect("equal")
     panels[0].set_ylabel("z2 (scaled units)")
     for panel in panels:
