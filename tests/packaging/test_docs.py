@@ -8,7 +8,9 @@ import os
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -74,6 +76,46 @@ def test_the_tutorial_reaches_what_it_says(tmp_path, monkeypatch, capsys):
     assert {path.name for path in tmp_path.glob("*.png")} == {"convergence.png", "loadings.png"}
 
 
+class Anchors(HTMLParser):
+    """What a page links to within the site, its anchors, and its pictures without a text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.links, self.anchors, self.without_text = set(), set(), 0
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.anchors |= {values.get("id"), values.get("name")}
+        self.without_text += tag == "img" and not values.get("alt")
+        found = (urlsplit(values.get(key) or "") for key in ("href", "src"))
+        self.links |= {
+            (unquote(link.path), unquote(link.fragment))
+            for link in found
+            if not link.scheme and not link.netloc
+        }
+
+
+def broken_links(site):
+    """Return the links of a site that lead to no file, or to no anchor of a page."""
+    pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
+    broken = set()
+    for page, own in pages.items():
+        for path, fragment in own.links:
+            target = (page.parent / path).resolve() if path else page
+            lacks = fragment and target in pages and fragment not in pages[target].anchors
+            if lacks or not target.exists():
+                broken.add((page.name, path, fragment))
+    assert not any(own.without_text for own in pages.values())
+    return broken
+
+
+def test_a_broken_link_is_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a id="x" href="b.html#y">b</a> <a href="#z">z</a>')
+    (tmp_path / "b.html").write_text('<a id="y" href="a.html#x">a</a> <a href="c.html">c</a>')
+    assert broken_links(tmp_path) == {("a.html", "", "z"), ("b.html", "c.html", "")}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
@@ -89,6 +131,7 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path):
     assert len(pages) > 100
     fetched = re.compile(r'(?:<(?:script|img|iframe)[^>]*src|<link[^>]*href)="(?:https?:)?//[^"]*"')
     assert [found for page in pages for found in fetched.findall(page.read_text("utf-8"))] == []
+    assert broken_links(tmp_path / "html") == set()
 
 
 def slug(heading):
