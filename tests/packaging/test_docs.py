@@ -98,14 +98,15 @@ class Anchors(HTMLParser):
 
 def broken_links(site):
     """Return the links of a site that lead to no file, or to no anchor of a page."""
-    pages = {page.resolve(): Anchors(page) for page in site.rglob("*.html")}
+    files = {os.path.normpath(file) for file in site.rglob("*")}
+    pages = {file: Anchors(Path(file)) for file in files if file.endswith(".html")}
     broken = set()
     for page, own in pages.items():
         for path, fragment in own.links:
-            target = (page.parent / path).resolve() if path else page
+            target = os.path.normpath(f"{os.path.dirname(page)}/{path}") if path else page
             lacks = fragment and target in pages and fragment not in pages[target].anchors
-            if lacks or not target.exists():
-                broken.add((page.name, path, fragment))
+            if lacks or target not in files:
+                broken.add((os.path.basename(page), path, fragment))
     assert not any(own.without_text for own in pages.values())
     return broken
 
