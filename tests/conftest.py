@@ -20,7 +20,7 @@ LIGHT_OPTIONS = {
         "n_burn_in": 4,
         "n_draws": 4,
         "thin": 2,
-        "cold_rounds": 2,
+        "n_climb": 20,
         "n_leapfrog": 4,
     },
     "bnn-nuts": {"hidden": [3], "n_burn_in": 20, "n_draws": 8, "thin": 1, "tree_depth": 3},

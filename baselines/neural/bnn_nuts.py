@@ -116,7 +116,6 @@ class BnnNutsOptimizer(SurrogateOptimizer):
             model,
             lambda positions, sizes: sample_nuts(model, positions, sizes, settings, data, rng),
             options.n_chains,
-            1,
             memory,
             rng,
         )

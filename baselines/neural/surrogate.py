@@ -18,7 +18,15 @@ from boring.result import InfoValue
 from boring.typing import FloatArray
 from boring.validation import as_real
 
-__all__ = ["NetworkOptions", "check_rate", "fit_by_chains", "posterior_at", "small_weights"]
+__all__ = [
+    "FIRST_STEP_SIZE",
+    "NetworkOptions",
+    "check_rate",
+    "fit_by_chains",
+    "posterior_at",
+    "said_of",
+    "small_weights",
+]
 
 #: Step size that adaptation begins from at the first fit, in whitened coordinates (that of the
 #: code which Agrawal's report follows; adaptation recovers from a factor of ten either way).
@@ -107,11 +115,10 @@ def fit_by_chains(
     model: NetworkModel,
     sample: Sampler,
     n_chains: int,
-    cold_rounds: int,
     memory: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> Fit:
-    """Sample from where the last fit's chains ended.
+    """Sample from where the last fit's chains ended; at the first, from draws of the prior.
 
     Parameters
     ----------
@@ -119,8 +126,6 @@ def fit_by_chains(
     sample : callable
         Runs chains from positions and step sizes.
     n_chains : int
-    cold_rounds : int
-        How often the chains run over at the first fit, from the prior; the last round counts.
     memory : mapping
         Of the last fit; empty at the first.
     rng : numpy.random.Generator
@@ -128,16 +133,16 @@ def fit_by_chains(
     """
     if memory:
         positions, step_sizes = unpack(memory["positions"]), np.array(memory["step_sizes"])
-        rounds = 1
     else:
         positions, step_sizes = model.draw(rng, n_chains), np.full(n_chains, FIRST_STEP_SIZE)
-        rounds = cold_rounds
-    for _ in range(rounds):
-        chains = sample(positions, step_sizes)
-        positions, step_sizes = chains.draws[:, -1], chains.step_sizes
-    info: dict[str, InfoValue] = {
+    chains = sample(positions, step_sizes)
+    return Fit(posterior_at(model, chains.pooled), chains.memory(), said_of(chains))
+
+
+def said_of(chains: Chains) -> dict[str, InfoValue]:
+    """Return what a proposal's info says of its chains."""
+    return {
         "acceptance_rate": float(chains.acceptance.mean()),
         "step_size": float(np.median(chains.step_sizes)),
         "n_divergent": chains.n_divergent,
     }
-    return Fit(posterior_at(model, chains.pooled), chains.memory(), info)

@@ -22,10 +22,8 @@ SMALL = {
         "n_chains": 2,
         "n_burn_in": 40,
         "n_draws": 20,
-        "thin": 5,
-        "cold_rounds": 2,
-        "n_leapfrog": 10,
-        "prior_scale": 2.0,
+        "n_climb": 200,
+        "n_leapfrog": 20,
     },
     BnnNutsOptimizer: {"hidden": (5,), "n_burn_in": 150, "n_draws": 40, "tree_depth": 6},
     BohamiannOptimizer: {"hidden": (20,), "n_draws": 40},
@@ -141,7 +139,17 @@ def test_default_network_by_hmc_on_the_sinusoid():
         rng = np.random.default_rng(seed)
         X = rng.uniform(-1, 1, (20, 1))
         y = np.sin(7 * X[:, 0]) + np.cos(17 * X[:, 0]) + 0.1 * rng.standard_normal(20)
-        optimizer = BnnHmcOptimizer([(-1, 1)], direction="minimize", noise_sd=0.1, cold_rounds=8)
+        optimizer = BnnHmcOptimizer(
+            [(-1, 1)],
+            direction="minimize",
+            noise_sd=0.1,
+            prior="gaussian",
+            prior_scale=1.0,
+            n_chains=4,
+            n_burn_in=100,
+            n_draws=50,
+            thin=4,
+        )
         posterior = optimizer._fit(X, y, {}, rng).posterior
         mean, variance = posterior.predict(grid)
         sd = np.sqrt(variance)
