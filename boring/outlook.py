@@ -67,7 +67,7 @@ def objective_model(optimizer: Optimizer) -> ObjectiveModel | None:
         return own
     sign = 1.0 if optimizer.direction == "maximize" else -1.0
     with single_blas_thread():
-        return fit_objective_model(optimizer.space, sign, optimizer.data, {})
+        return fit_objective_model(optimizer.space, sign, optimizer.data)
 
 
 def remaining_improvement(optimizer: Optimizer) -> float | None:

@@ -6,15 +6,14 @@ to the plain values, and is the one to plot, to slice and to predict with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.data import Observations
 from boring.loop.portfolio import iso_model, prior_mode
-from boring.loop.subspace_turn import factor_of, factor_start, subspace_model
+from boring.loop.subspace_turn import factor_start, subspace_model
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.space import Box
@@ -144,10 +143,10 @@ def fit_objective_model(
     space: Box,
     sign: float,
     data: Observations,
-    subspace_memory: Mapping[str, Any],
+    factor: FloatArray | None = None,
     noise_std: float | None = None,
 ) -> ObjectiveModel:
-    """Return a model of all finite data: active term plus rest where the gate is open.
+    """Return a model of all finite data: active term plus rest, if there is a subspace.
 
     Parameters
     ----------
@@ -156,15 +155,14 @@ def fit_objective_model(
         +1 if the caller maximises, -1 otherwise.
     data : Observations
         Scaled points; values of which larger is better.
-    subspace_memory : mapping
-        What the loop remembers of the subspace's surrogate; its factor is one start.
+    factor : ndarray, shape (D, d), optional
+        Of a subspace that is believed in; the fit starts from it.
     noise_std : float, optional
         Known standard deviation of the noise, caller's units; None learns it.
     """
     dim = space.dim
-    if subspace_memory and float(subspace_memory["gate"]) > 0:
-        M = factor_of(subspace_memory, dim)
-        model, starts = subspace_model(*M.shape), [factor_start(M)]
+    if factor is not None:
+        model, starts = subspace_model(*factor.shape), [factor_start(factor)]
     else:
         model = iso_model(dim)
         starts = [prior_mode(model)]

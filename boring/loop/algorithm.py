@@ -41,14 +41,20 @@ from boring.loop.schedule import (
     sees_noise,
     spread_of_first,
 )
-from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
+from boring.loop.subspace_turn import (
+    SubspaceMember,
+    factor_of,
+    keep_score,
+    take_turn,
+    without_score,
+)
 from boring.models.plain import fit_plain, plain_model
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.typing import Direction, SeedLike
+from boring.typing import Direction, FloatArray, SeedLike
 from boring.validation import as_positive_int, as_real
 from boring.warping import half_rank_warp, log_warp, standardize, warped_noise
 
@@ -450,8 +456,18 @@ class BoringOptimizer(Optimizer):
 
     def _fit_surrogate(self) -> ObjectiveModel:
         return fit_objective_model(
-            self.space, self._sign, self.data, self.memory.get("subspace", {}), self._noise_std
+            self.space, self._sign, self.data, self._believed_factor(), self._noise_std
         )
+
+    def _believed_factor(self) -> FloatArray | None:
+        """Return the loop's factor if its gate is open; told and never asked, a trusted one."""
+        memory = self.memory.get("subspace", {})
+        if memory:
+            return factor_of(memory, self.space.dim) if float(memory["gate"]) > 0 else None
+        if self._history.asks:
+            return None
+        estimate = self.subspace
+        return estimate.factor if estimate is not None and estimate.trusted else None
 
 
 def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:

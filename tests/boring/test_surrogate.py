@@ -6,6 +6,8 @@ import pytest
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
 from boring.models.base import Surrogate
+from boring.surrogate import fit_objective_model
+from synthetic import get_problem
 
 
 @pytest.fixture(scope="module", params=["minimize", "maximize"])
@@ -69,3 +71,17 @@ def test_is_a_surrogate_and_is_cached_until_the_next_tell(optimizer) -> None:
 def test_refuses_points_of_another_space(optimizer) -> None:
     with pytest.raises(InvalidInputError, match="shape"):
         optimizer.surrogate.predict(np.zeros((3, 2)))
+
+
+def test_a_run_that_was_told_and_never_asked_is_modelled_on_its_trusted_subspace() -> None:
+    rng = np.random.default_rng(0)
+    problem = get_problem("camelback-2-in-5", 0)
+    X, new = problem.space.sample(80, rng), problem.space.sample(200, rng)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0)
+    optimizer.tell(X, problem(X))
+    assert optimizer.subspace.trusted
+    mean, variance = optimizer.surrogate.predict(new)
+    isotropic, wide = fit_objective_model(problem.space, -1.0, optimizer.data).predict(new)
+    error = np.abs(mean - problem(new)).mean()
+    assert error < 0.5 * np.abs(isotropic - problem(new)).mean()
+    assert np.median(variance) < 0.5 * np.median(wide)

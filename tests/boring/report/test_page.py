@@ -206,7 +206,7 @@ def large(make):
 
 def test_a_large_study_is_a_small_page_that_loads_nothing(large):
     page = check(large)
-    assert len(page.all("figure")) == 8
+    assert len(page.all("figure")) == 9
     assert len(large.encode()) < 4_000_000
     assert len(large.split("<table class=data>")[1]) < 1_500_000
     assert large.count("<tr") > 500
