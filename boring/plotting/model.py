@@ -13,7 +13,7 @@ from boring.models.posterior import GaussianProcess
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
 from boring.surrogate import ObjectiveModel
-from boring.typing import FloatArray
+from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
@@ -196,6 +196,7 @@ def plot_components(
     *,
     names: Sequence[str] | None = None,
     most: int | None = None,
+    direction: Direction | None = None,
     ylabel: str | None = None,
     title: str | None = None,
 ) -> Figure:
@@ -211,6 +212,8 @@ def plot_components(
         Of the D parameters.
     most : int, optional
         Components drawn, those that vary most; by default as many as are legible, 9 at most.
+    direction : {"minimize", "maximize"}, optional
+        Which end of a map's colours stands out; an optimiser's own, else "maximize".
     ylabel : str, optional
         Of the components, with the unit.
     title : str, optional
@@ -232,6 +235,7 @@ def plot_components(
         most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")
     posterior, scale = _posterior_of(source)
+    low_is_best = (direction or getattr(source, "direction", "maximize")) == "minimize"
     labels = canvas.short_names(canvas.names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
     left_out = [
@@ -255,7 +259,7 @@ def plot_components(
     for panel, (index, name, basis) in zip(panels, chosen, strict=True):
         panel.set_label(name)
         panel.set_title(name, fontsize="medium", color=theme.ink)
-        if _draw_component(panel, posterior, scale, index, basis, labels, theme):
+        if _draw_component(panel, posterior, scale, index, basis, labels, theme, low_is_best):
             lines.append(panel)
     _same_scale(lines)
     figure.supylabel(ylabel or "component (units of y)", fontsize="medium", color=theme.ink)
@@ -305,6 +309,7 @@ def _draw_component(
     basis: FloatArray,
     labels: Sequence[str],
     theme: canvas.Theme,
+    low_is_best: bool,
 ) -> bool:
     """Draw one component; return whether it is a curve."""
     Z = posterior.X @ basis
@@ -329,7 +334,7 @@ def _draw_component(
             transform=panel.get_xaxis_transform(),
         )
         return True
-    drawn = draw_surface(panel, predict, ranges, theme)
+    drawn = draw_surface(panel, predict, ranges, theme, low_is_best=low_is_best)
     panel.plot(Z[:, 0], Z[:, 1], ".", color=theme.ink, markersize=3, alpha=0.7)
     panel.set_ylabel(coordinate_label("z'", basis[:, 1], labels, height), fontsize="small")
     canvas.colorbar(

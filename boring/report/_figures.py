@@ -401,10 +401,14 @@ def _components(source: Source, model: ObjectiveModel) -> Picture:
         "components",
         "Parts of the model",
         f"The model is a sum of {len(names)} parts: {_listed(names)}.",
-        "Each part over its own direction, with a band of two standard deviations; marks at the "
-        "foot are the evaluations.",
+        "Each part over its own directions: one with a band of two standard deviations, two as a "
+        "map that fades where the model does not know. Marks are the evaluations.",
         lambda figure: plotting.plot_components(
-            model, figure, names=source.names, ylabel=f"part ({source.ylabel})"
+            model,
+            figure,
+            names=source.names,
+            direction=source.study.direction,
+            ylabel=f"part ({source.ylabel})",
         ),
         height=5.0,
         drops="Components of the model",
