@@ -72,12 +72,12 @@ def part(
 
 
 def _lengthscales(prior: object) -> dict[str, object]:
-    return {f"boring.{module}.dimension_scaled": prior for module in ("portfolio", "subspace_turn")}
+    return {f"boring.loop.{module}.dimension_scaled": prior for module in ("portfolio", "subspace_turn")}
 
 
 def _noise(center: float) -> dict[str, object]:
     prior = Gaussian(center, 2.0)
-    return {f"boring.{module}.NOISE_PRIOR": prior for module in ("portfolio", "subspace_turn")}
+    return {f"boring.loop.{module}.NOISE_PRIOR": prior for module in ("portfolio", "subspace_turn")}
 
 
 _MEMBERS = "boring.loop.portfolio.MEMBER_NAMES"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boring import account
+from boring.loop import account
 from boring.loop.subspace_turn import factor_start
 from boring.subspace.stiefel import random_frame
 
