@@ -72,7 +72,8 @@ def part(
 
 
 def _lengthscales(prior: object) -> dict[str, object]:
-    return {f"boring.loop.{module}.dimension_scaled": prior for module in ("portfolio", "subspace_turn")}
+    modules = ("portfolio", "subspace_turn")
+    return {f"boring.loop.{module}.dimension_scaled": prior for module in modules}
 
 
 def _noise(center: float) -> dict[str, object]:
