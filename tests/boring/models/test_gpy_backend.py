@@ -188,7 +188,8 @@ def test_projected_kernel_passes_gpys_own_gradient_check(profile, ard):
 
         projected.update_gradients_full = perturbed
         model.parameters_changed()
-        assert not model.checkgrad()
+        # GPy looks along one random direction at a time, and may miss an error there.
+        assert not all(model.checkgrad() for _ in range(8))
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: p.name)
