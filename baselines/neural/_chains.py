@@ -9,9 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from baselines.neural._jax import double_precision, load, random_key
 from boring.typing import FloatArray
 
-__all__ = ["Chains", "Target", "pack", "unpack"]
+__all__ = ["Chains", "Target", "pack", "run_chains", "unpack"]
 
 
 class Target(Protocol):
@@ -54,6 +55,34 @@ class Chains:
     def memory(self) -> dict[str, Any]:
         """Return last states and step sizes, JSON-able."""
         return {"positions": pack(self.draws[:, -1]), "step_sizes": self.step_sizes.tolist()}
+
+
+def run_chains(
+    program: Any,
+    positions: FloatArray,
+    step_sizes: FloatArray,
+    data: Any,
+    rng: np.random.Generator,
+) -> Chains:
+    """Run a sampler's program, with a key for each chain.
+
+    Parameters
+    ----------
+    program : callable
+        From keys, positions, step sizes and data to draws, step sizes, acceptance rates and
+        numbers of divergent transitions, all by chain.
+    positions : ndarray, shape (chains, p)
+    step_sizes : ndarray, shape (chains,)
+    data : Any
+    rng : numpy.random.Generator
+        Consumed.
+    """
+    with double_precision():
+        keys = load("jax.random").split(random_key(rng), len(positions))
+        draws, sizes, accepted, divergent = program(keys, positions, step_sizes, data)
+        return Chains(
+            np.asarray(draws), np.asarray(sizes), np.asarray(accepted), int(divergent.sum())
+        )
 
 
 def pack(array: FloatArray) -> dict[str, Any]:

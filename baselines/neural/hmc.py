@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from baselines.neural._chains import Chains, Target
-from baselines.neural._jax import double_precision, load, random_key
+from baselines.neural._chains import Chains, Target, run_chains
+from baselines.neural._jax import load
 from baselines.neural.network import N_PROGRAMS
 from boring.typing import FloatArray
 
@@ -69,14 +69,7 @@ def sample_hmc(
     rng : numpy.random.Generator
         Consumed.
     """
-    with double_precision():
-        keys = load("jax.random").split(random_key(rng), len(positions))
-        draws, sizes, accepted, divergent = _program(target, settings)(
-            keys, positions, step_sizes, data
-        )
-        return Chains(
-            np.asarray(draws), np.asarray(sizes), np.asarray(accepted), int(divergent.sum())
-        )
+    return run_chains(_program(target, settings), positions, step_sizes, data, rng)
 
 
 @lru_cache(maxsize=N_PROGRAMS)
