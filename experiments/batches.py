@@ -33,8 +33,7 @@ from synthetic import TestProblem, get_problem
 from .arguments import positive
 from .metrics import simple_regret
 from .peers import absence_of
-from .processes import run_all
-from .recovery import append, read_lines
+from .recovery import run_missing
 from .single_run import register_methods
 from .tables import format_number, markdown
 
@@ -257,8 +256,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             print(f"left out: {absence}", file=sys.stderr)
     times = EQUAL if options.equal_times else VARIED
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    records = {tuple(record["run"]): record for record in read_lines(options.out)}
     wanted = [
         BatchRun(problem, method, int(workers), seed, times, options.budget)
         for seed in range(options.seeds)
@@ -266,11 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for workers in options.workers.split(",")
         for method in methods
     ]
-    missing = [run for run in wanted if run.key not in records]
-    for record in run_all(run_workers, missing, options.jobs):
-        records[tuple(record["run"])] = record
-        append(options.out, record)
-    print(batches_table(records.values()))
+    records = run_missing(run_workers, wanted, options.jobs, options.out)
+    print(batches_table(records))
     return 0
 
 

@@ -30,8 +30,7 @@ from synthetic import TestProblem, get_problem
 
 from .arguments import positive
 from .metrics import simple_regret
-from .processes import run_all
-from .recovery import append, read_lines
+from .recovery import run_missing
 from .single_run import register_methods
 from .tables import markdown
 
@@ -215,8 +214,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("results/failures.jsonl"))
     options = parser.parse_args(arguments)
     register_methods()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    records = {tuple(record["run"]): record for record in read_lines(options.out)}
     wanted = [
         FailureRun(problem, method, kind, knowledge, seed, options.budget)
         for seed in range(options.seeds)
@@ -225,11 +222,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for knowledge in options.knowledge
         for method in options.methods
     ]
-    missing = [run for run in wanted if run.key not in records]
-    for record in run_all(run_with_failures, missing, options.jobs):
-        records[tuple(record["run"])] = record
-        append(options.out, record)
-    print(failures_table(records.values()))
+    records = run_missing(run_with_failures, wanted, options.jobs, options.out)
+    print(failures_table(records))
     return 0
 
 

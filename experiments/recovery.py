@@ -16,10 +16,10 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from boring.subspace.full_rank import choose_dimension
 from boring.subspace.trust import isotropic_posterior
 from boring.typing import FloatArray
 from experiments.metrics import largest_angle_degrees
+from experiments.processes import run_all
 from experiments.tables import markdown
 from synthetic import recovery_problem
 
@@ -199,6 +200,42 @@ def append(path: Path, record: dict[str, Any]) -> None:
             if file.read(1) != b"\n":
                 file.write(b"\n")
         file.write(json.dumps(record).encode() + b"\n")
+
+
+class Keyed(Protocol):
+    """A run that is known again by its key, which its record holds as ``"run"``."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from other runs, JSON-able."""
+        ...
+
+
+RunT = TypeVar("RunT", bound=Keyed)
+
+
+def run_missing(
+    make: Callable[[RunT], dict[str, Any]], wanted: Sequence[RunT], jobs: int, path: Path
+) -> list[dict[str, Any]]:
+    """Make the runs that a file lacks, append their records, and return all records.
+
+    Parameters
+    ----------
+    make : callable
+        A module-level function from a run to its record.
+    wanted : sequence
+    jobs : int
+        Processes.
+    path : Path
+        Its folder is made where there is none.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    records = {tuple(record["run"]): record for record in read_lines(path)}
+    missing = [run for run in wanted if run.key not in records]
+    for record in run_all(make, missing, jobs):
+        records[tuple(record["run"])] = record
+        append(path, record)
+    return list(records.values())
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:
