@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from boring.exceptions import UnknownNameError
 from boring.validation import suggest
@@ -12,7 +13,9 @@ from .peers import PEERS
 from .variants import split_names
 
 __all__ = [
+    "QUICK_SEEDS",
     "add_runs",
+    "add_study_runs",
     "experiment_names",
     "method_names",
     "non_negative",
@@ -24,6 +27,8 @@ __all__ = [
 
 METHOD_GROUPS = {"peers": PEERS, "default": DEFAULT_METHODS}
 ALL = "all"
+QUICK_SEEDS = 1
+"""Of a command that makes studies, with ``--quick``."""
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +45,40 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=positive, help="evaluations of each run (default: the experiment's own)"
     )
+
+
+def add_study_runs(
+    parser: argparse.ArgumentParser, folder: Path, quick_folder: Path, quick_help: str
+) -> None:
+    """Add the arguments of a command that makes studies with one report, from --seeds to --quiet.
+
+    Without ``--seeds`` and ``--out`` they are None: `QUICK_SEEDS` or `DEFAULT_SEEDS`, and the
+    folder that goes with ``--quick``, are for the command to take.
+    """
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        help=f"number of paired seeds (default {DEFAULT_SEEDS}; quick {QUICK_SEEDS})",
+    )
+    parser.add_argument(
+        "--first-seed", type=non_negative, default=0, help="the first of them (default %(default)s)"
+    )
+    parser.add_argument("--jobs", type=positive, default=1, help="processes (default %(default)s)")
+    parser.add_argument(
+        "--time-limit",
+        type=positive_minutes,
+        metavar="MINUTES",
+        help="start no further run after so long",
+    )
+    parser.add_argument("--quick", action="store_true", help=quick_help)
+    parser.add_argument("--retry-failed", action="store_true", help="repeat runs on file as failed")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help=f"(default {folder}; quick {quick_folder})"
+    )
+    parser.add_argument(
+        "--report-only", action="store_true", help="run nothing, report on what is in the folder"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 def seeds_of(arguments: argparse.Namespace) -> range:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..arena import read_arena, run_arena
 from ..arena_command import RunLog
-from ..arguments import method_names, non_negative, positive, positive_minutes
+from ..arguments import QUICK_SEEDS, add_study_runs, method_names
 from ..config import DEFAULT_SEEDS
 from ..progress import RunProgress
 from ..thesis.command import StudyLog
@@ -26,7 +26,6 @@ __all__ = ["add_companion", "run_companion_command"]
 
 FOLDER = Path("results/companion")
 QUICK_FOLDER = Path("results/companion-quick")
-QUICK_SEEDS = 1
 SECONDS_PER_MINUTE = 60.0
 ALL = "all"
 
@@ -48,36 +47,11 @@ def add_companion(commands: Any) -> None:
     )
     companion.add_argument("names", nargs="+", metavar="NAME", help=f"{', '.join(RUNS)}, or {ALL}")
     companion.add_argument(
-        "--seeds",
-        type=positive,
-        help=f"number of paired seeds (default {DEFAULT_SEEDS}; quick {QUICK_SEEDS})",
-    )
-    companion.add_argument(
-        "--first-seed", type=non_negative, default=0, help="the first of them (default %(default)s)"
-    )
-    companion.add_argument(
         "--methods", type=method_names, help="comma-separated (default: those of the name)"
     )
-    companion.add_argument(
-        "--jobs", type=positive, default=1, help="processes (default %(default)s)"
+    add_study_runs(
+        companion, FOLDER, QUICK_FOLDER, "a few small runs, in a minute or two for each name"
     )
-    companion.add_argument(
-        "--time-limit",
-        type=positive_minutes,
-        metavar="MINUTES",
-        help="start no further run after so long",
-    )
-    companion.add_argument(
-        "--quick", action="store_true", help="a few small runs, in a minute or two for each name"
-    )
-    companion.add_argument("--retry-failed", action="store_true", help="repeat failed runs")
-    companion.add_argument(
-        "--out", type=Path, metavar="FOLDER", help=f"(default {FOLDER}; quick {QUICK_FOLDER})"
-    )
-    companion.add_argument(
-        "--report-only", action="store_true", help="run nothing, report on what is in the folder"
-    )
-    companion.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 def run_companion_command(arguments: argparse.Namespace) -> None:

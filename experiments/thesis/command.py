@@ -15,7 +15,7 @@ from boring.validation import suggest
 
 from ..arena import read_arena, run_arena
 from ..arena_command import RunLog
-from ..arguments import method_names, non_negative, positive, positive_minutes
+from ..arguments import QUICK_SEEDS, add_study_runs, method_names, positive
 from ..config import DEFAULT_SEEDS
 from ..progress import RunProgress
 from ..variants import split_names
@@ -28,7 +28,6 @@ __all__ = ["StudyLog", "add_thesis", "part_names", "run_thesis_command", "thesis
 
 FOLDER = Path("results/thesis")
 QUICK_FOLDER = Path("results/thesis-quick")
-QUICK_SEEDS = 1
 SECONDS_PER_MINUTE = 60.0
 
 DESCRIPTION = f"""\
@@ -69,35 +68,9 @@ def add_thesis(commands: Any) -> None:
         help="of the comparison, comma-separated; 'default', and 'related' for those that the "
         f"thesis describes: {', '.join(RELATED)} (default: default)",
     )
-    thesis.add_argument(
-        "--seeds",
-        type=positive,
-        help=f"number of paired seeds (default {DEFAULT_SEEDS}; quick {QUICK_SEEDS})",
+    add_study_runs(
+        thesis, FOLDER, QUICK_FOLDER, "a few small runs of everything, in a minute or two"
     )
-    thesis.add_argument(
-        "--first-seed", type=non_negative, default=0, help="the first of them (default %(default)s)"
-    )
-    thesis.add_argument("--jobs", type=positive, default=1, help="processes (default %(default)s)")
-    thesis.add_argument(
-        "--time-limit",
-        type=positive_minutes,
-        metavar="MINUTES",
-        help="start no further run after so long",
-    )
-    thesis.add_argument(
-        "--quick", action="store_true", help="a few small runs of everything, in a minute or two"
-    )
-    thesis.add_argument("--retry-failed", action="store_true", help="repeat runs on file as failed")
-    thesis.add_argument(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        help=f"(default {FOLDER}; quick {QUICK_FOLDER})",
-    )
-    thesis.add_argument(
-        "--report-only", action="store_true", help="run nothing, report on what is in the folder"
-    )
-    thesis.add_argument("--quiet", action="store_true", help="print nothing")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
