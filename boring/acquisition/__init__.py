@@ -32,6 +32,7 @@ from boring.acquisition.ucb import (
     FiniteGpUcbBeta,
     GpUcbBeta,
     GroupBeta,
+    LowerConfidenceBound,
     UpperConfidenceBound,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "LogImprovementMixture",
     "LogMaxValueEntropy",
     "LogProbabilityOfImprovement",
+    "LowerConfidenceBound",
     "MaximizerResult",
     "NormalDraws",
     "Posterior",

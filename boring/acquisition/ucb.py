@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -30,6 +30,7 @@ __all__ = [
     "FiniteGpUcbBeta",
     "GpUcbBeta",
     "GroupBeta",
+    "LowerConfidenceBound",
     "UpperConfidenceBound",
 ]
 
@@ -152,7 +153,28 @@ class GroupBeta:
         return float(np.sqrt(0.2 * self.dim * np.log(2.0 * t)))
 
 
-class UpperConfidenceBound:
+class _ConfidenceBound:
+    """The mean plus or minus beta standard deviations; `sign` says which."""
+
+    sign: ClassVar[float]
+
+    def __init__(self, posterior: Posterior, beta: float = DEFAULT_BETA) -> None:
+        self.posterior = posterior
+        self.beta = _check_beta(beta)
+
+    def value(self, X: FloatArray) -> FloatArray:
+        """Return the bound ``(n,)`` at the rows of `X` ``(n, D)``."""
+        mean, variance = self.posterior.predict(X)
+        return mean + self.sign * self.beta * standard_deviation(variance)
+
+    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the bound ``(n,)`` and its gradient ``(n, D)``."""
+        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(X)
+        sd, factor = standard_deviation(variance), self.sign * self.beta
+        return mean + factor * sd, mean_slope + factor * sd_gradient(variance, variance_slope)
+
+
+class UpperConfidenceBound(_ConfidenceBound):
     r"""The bound :math:`\mu(x) + \beta\sigma(x)`, with the exact posterior of the sum.
 
     Parameters
@@ -167,20 +189,27 @@ class UpperConfidenceBound:
         If `beta` is negative or not finite.
     """
 
-    def __init__(self, posterior: Posterior, beta: float = DEFAULT_BETA) -> None:
-        self.posterior = posterior
-        self.beta = _check_beta(beta)
+    sign = 1.0
 
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return the bound ``(n,)`` at the rows of `X` ``(n, D)``."""
-        mean, variance = self.posterior.predict(X)
-        return mean + self.beta * standard_deviation(variance)
 
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the bound ``(n,)`` and its gradient ``(n, D)``."""
-        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(X)
-        sd = standard_deviation(variance)
-        return mean + self.beta * sd, mean_slope + self.beta * sd_gradient(variance, variance_slope)
+class LowerConfidenceBound(_ConfidenceBound):
+    r"""The bound :math:`\mu(x) - \beta\sigma(x)`: what a point is worth at least.
+
+    Its maximum is a cautious step, along directions in which the model knows the function.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    beta : float, >= 0, default 2
+        Factor on the standard deviation (not its square).
+
+    Raises
+    ------
+    InvalidInputError
+        If `beta` is negative or not finite.
+    """
+
+    sign = -1.0
 
 
 class AdditiveUpperConfidenceBound:

@@ -46,7 +46,7 @@ SETTLED_IN_NOISE = ("local", "portfolio", "portfolio", "fresh start")
 # below which a search has settled; and further still. [chosen here]
 SETTLED_RADIUS, SETTLED_GAIN = 1e-2, 1e-5
 DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-10
-# A step to the best mean whose promise is below this has settled, too: it will polish for long.
+# A step to the best bound whose promise is below this has settled, too: it will polish for long.
 SETTLED_PROMISE = 1e-2
 # Local steps, in units of D, before which no search has settled. [chosen here]
 STEPS_PER_DIMENSION = 1.0

@@ -9,6 +9,7 @@ from boring.acquisition.ucb import (
     FiniteGpUcbBeta,
     GpUcbBeta,
     GroupBeta,
+    LowerConfidenceBound,
     UpperConfidenceBound,
 )
 from boring.exceptions import InvalidInputError
@@ -42,7 +43,19 @@ def test_bound_is_mean_plus_beta_standard_deviations(posterior):
     )
 
 
-@pytest.mark.parametrize("kind", [UpperConfidenceBound, AdditiveUpperConfidenceBound])
+def test_lower_bound_is_mean_minus_beta_standard_deviations(posterior):
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 5))
+    mean, variance = posterior.predict(X)
+    np.testing.assert_allclose(
+        LowerConfidenceBound(posterior, 1.5).value(X), mean - 1.5 * np.sqrt(variance)
+    )
+    with pytest.raises(InvalidInputError, match="beta"):
+        LowerConfidenceBound(posterior, -1.5)
+
+
+@pytest.mark.parametrize(
+    "kind", [UpperConfidenceBound, LowerConfidenceBound, AdditiveUpperConfidenceBound]
+)
 def test_gradient_error_falls_with_the_square_of_the_step(kind, posterior, check_gradient):
     function = kind(posterior, 2.0).value_and_gradient
     x = np.random.default_rng(5).uniform(-0.8, 0.8, 5)
