@@ -31,9 +31,9 @@ from boring.rng import keyed_generator, single_blas_thread
 from synthetic import TestProblem, get_problem
 
 from .arguments import positive
+from .lines import run_missing
 from .metrics import simple_regret
 from .peers import absence_of
-from .recovery import run_missing
 from .single_run import register_methods
 from .tables import format_number, markdown
 

@@ -29,8 +29,8 @@ from boring.typing import FloatArray
 from synthetic import TestProblem, get_problem
 
 from .arguments import positive
+from .lines import run_missing
 from .metrics import simple_regret
-from .recovery import run_missing
 from .single_run import register_methods
 from .tables import markdown
 

@@ -33,6 +33,7 @@ from boring.exceptions import BoringWarning, SpaceExhaustedError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.parameters.base import Parameter
 from boring.study import Study
+from experiments.lines import append_line, read_lines
 
 __all__ = ["OPTIMIZERS", "REGIMES", "Fault", "Scenario", "run_scenario"]
 
@@ -380,18 +381,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(record))
         return 0
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    lines = arguments.output.read_text().splitlines() if arguments.output.exists() else []
-    records = [json.loads(line) for line in lines]
+    records = read_lines(arguments.output)
     end = time.monotonic() + arguments.seconds
     first = 1 + max((record["seed"] for record in records), default=arguments.first - 1)
-    with arguments.output.open("a") as file:
-        for scenario in scenarios(itertools.count(first), arguments.optimizers):
-            told = sum(record["n_tells"] for record in records)
-            if told >= arguments.tells or time.monotonic() > end:
-                break
-            records.append(run_scenario(scenario))
-            file.write(json.dumps(records[-1]) + "\n")
-            file.flush()
+    for scenario in scenarios(itertools.count(first), arguments.optimizers):
+        told = sum(record["n_tells"] for record in records)
+        if told >= arguments.tells or time.monotonic() > end:
+            break
+        records.append(run_scenario(scenario))
+        append_line(arguments.output, records[-1])
     faults = [record for record in records if record["error"]]
     print(
         f"{sum(record['n_tells'] for record in records)} tells, "

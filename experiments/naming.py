@@ -14,7 +14,6 @@ each. ``named``: the parameters that a report names for the directions, those wi
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.rotation import readable_basis
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
+from experiments.lines import append_line, read_lines
 from experiments.tables import markdown
 
 __all__ = ["judge", "plant", "run"]
@@ -131,16 +131,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("results/naming.jsonl"))
     arguments = parser.parse_args(argv)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    lines = []
-    if arguments.out.exists():
-        lines = [json.loads(text) for text in arguments.out.read_text().splitlines()]
+    lines = read_lines(arguments.out)
     done = {(line["noise"], line["seed"]) for line in lines}
     for noise in arguments.noises:
         for seed in range(arguments.seeds):
             if (noise, seed) not in done:
                 lines.append(run(seed, noise))
-                with arguments.out.open("a") as stream:
-                    stream.write(json.dumps(lines[-1]) + "\n")
+                append_line(arguments.out, lines[-1])
     print(table(lines))
 
 

@@ -12,14 +12,13 @@ that cell and seed, which must be in the output already or among the methods.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +30,8 @@ from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import choose_dimension
 from boring.subspace.trust import isotropic_posterior
 from boring.typing import FloatArray
+from experiments.lines import append_line, read_cells
 from experiments.metrics import largest_angle_degrees
-from experiments.processes import run_all
 from experiments.tables import markdown
 from synthetic import recovery_problem
 
@@ -173,71 +172,6 @@ def _checks(data: _Data, d: int, rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a file, none if there is no file; a torn line is left out."""
-    records: list[dict[str, Any]] = []
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                records.append(json.loads(line))
-            except json.JSONDecodeError:
-                continue
-    return records
-
-
-def read(path: Path) -> dict[tuple[str, int, str], dict[str, Any]]:
-    """Return records by (cell, seed, method); a torn last line is left out."""
-    return {
-        (record["cell"], record["seed"], record["method"]): record for record in read_lines(path)
-    }
-
-
-def append(path: Path, record: dict[str, Any]) -> None:
-    """Append one record; a torn last line is closed first."""
-    with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, 2)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-        file.write(json.dumps(record).encode() + b"\n")
-
-
-class Keyed(Protocol):
-    """A run that is known again by its key, which its record holds as ``"run"``."""
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells it from other runs, JSON-able."""
-        ...
-
-
-RunT = TypeVar("RunT", bound=Keyed)
-
-
-def run_missing(
-    make: Callable[[RunT], dict[str, Any]], wanted: Sequence[RunT], jobs: int, path: Path
-) -> list[dict[str, Any]]:
-    """Make the runs that a file lacks, append their records, and return all records.
-
-    Parameters
-    ----------
-    make : callable
-        A module-level function from a run to its record.
-    wanted : sequence
-    jobs : int
-        Processes.
-    path : Path
-        Its folder is made where there is none.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    records = {tuple(record["run"]): record for record in read_lines(path)}
-    missing = [run for run in wanted if run.key not in records]
-    for record in run_all(make, missing, jobs):
-        records[tuple(record["run"])] = record
-        append(path, record)
-    return list(records.values())
-
-
 def table(records: Iterable[dict[str, Any]]) -> str:
     """Return hits, angles, processor time and the checks, as Markdown."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -303,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if name not in known:
                 parser.error(f"unknown {kind} {name!r}; known: {', '.join(known)}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    records = read(options.out)
+    records = read_cells(options.out)
     for name in names:
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             for method in sorted(methods, key=METHODS.index):
@@ -317,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     budget = float(reference["seconds"])
                 record = run(by_name[name], seed, method, budget)
                 records[name, seed, method] = record
-                append(options.out, record)
+                append_line(options.out, record)
     print(table(record for record in records.values() if record["cell"] in names))
     return 0
 

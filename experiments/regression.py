@@ -29,7 +29,7 @@ from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.trust import isotropic_posterior
 from boring.typing import FloatArray
-from experiments.recovery import append, read
+from experiments.lines import append_line, read_cells
 from experiments.tables import markdown
 from synthetic.tasks.regression_data import BUNDLED, LOADERS, RegressionData, load_bundled
 
@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in METHODS:
             parser.error(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    records = read(options.out)
+    records = read_cells(options.out)
     for data in map(load, options.data.split(",")):
         if options.train >= len(data.y):
             parser.error(f"--train must be less than the {len(data.y)} rows of {data.name}")
@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if (f"{data.name}-{options.train}", seed, method) not in records:
                     record = run(data, options.train, seed, method)
                     records[record["cell"], seed, method] = record
-                    append(options.out, record)
+                    append_line(options.out, record)
     print(table(records.values()))
     return 0
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..lines import read_cells
 from ..ranking import best_ranked
 from ..records import RunRecord
-from ..recovery import read
 from ..small_multiples import STYLES, convergence_panels
 from ..tables import group_by_experiment, present, results_table
 from ..thesis.report import REPORT_FILE, study_path, study_section
@@ -60,7 +60,7 @@ def write_report(
         parts.append(f"Left out: {listing}.\n")
     for study in studies:
         text, pictures = study_section(
-            study, list(read(study_path(folder, study)).values()), folder
+            study, list(read_cells(study_path(folder, study)).values()), folder
         )
         parts.append(text)
         files += pictures

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,22 +11,18 @@ from typing import Any
 from boring.exceptions import UnknownNameError
 from boring.validation import suggest
 
-from ..arena import read_arena, run_arena
-from ..arena_command import RunLog
-from ..arguments import QUICK_SEEDS, add_study_runs, method_names, positive
-from ..config import DEFAULT_SEEDS
-from ..progress import RunProgress
+from ..arena import read_arena
+from ..arguments import add_study_runs, method_names, positive
+from ..study_runs import StudyRuns
 from ..variants import split_names
 from .report import study_path, write_report
 from .settings import RELATED, SETTINGS, THESIS_METHODS, quick_setting, setting_experiments
 from .studies import COMPARISON, PARTS, STUDIES
-from .study import Record, Study, run_study
 
-__all__ = ["StudyLog", "add_thesis", "part_names", "run_thesis_command", "thesis_methods"]
+__all__ = ["add_thesis", "part_names", "run_thesis_command", "thesis_methods"]
 
 FOLDER = Path("results/thesis")
 QUICK_FOLDER = Path("results/thesis-quick")
-SECONDS_PER_MINUTE = 60.0
 
 DESCRIPTION = f"""\
 Run the experiments of chapter 5 of the thesis and report on them.
@@ -126,65 +120,14 @@ def run_thesis_command(arguments: argparse.Namespace) -> None:
 
 def _run(arguments: argparse.Namespace, parts: Iterable[str], folder: Path) -> Counter[str]:
     """Make the runs that are not on file, and count those left by part."""
-    number = arguments.seeds or (QUICK_SEEDS if arguments.quick else DEFAULT_SEEDS)
-    seeds = range(arguments.first_seed, arguments.first_seed + number)
-    begin = time.monotonic()
-    limit = arguments.time_limit
-    deadline = None if limit is None else begin + SECONDS_PER_MINUTE * limit
+    runs = StudyRuns(arguments)
     left: Counter[str] = Counter()
     for part in parts:
         if part == COMPARISON:
-            left[part] = _compare(arguments, folder, seeds)
+            settings = setting_experiments(arguments.settings)
+            if arguments.quick:
+                settings = tuple(quick_setting(one) for one in settings)
+            left[part] = runs.arena(folder, settings, thesis_methods(arguments.methods), part)
         else:
-            study = STUDIES[part]
-            outcome = run_study(
-                study,
-                study_path(folder, study),
-                seeds,
-                quick=arguments.quick,
-                jobs=arguments.jobs,
-                deadline=deadline,
-                retry_failed=arguments.retry_failed,
-                progress=None if arguments.quiet else StudyLog(study, begin),
-            )
-            left[part] = len(outcome.left)
+            left[part] = runs.study(STUDIES[part], study_path(folder, STUDIES[part]), part)
     return +left
-
-
-def _compare(arguments: argparse.Namespace, folder: Path, seeds: range) -> int:
-    experiments = setting_experiments(arguments.settings)
-    if arguments.quick:
-        experiments = tuple(quick_setting(one) for one in experiments)
-    wants_bar = not arguments.quiet and sys.stderr.isatty()
-    with RunProgress(COMPARISON, enabled=wants_bar) as bar:
-        outcome = run_arena(
-            folder,
-            experiments,
-            thesis_methods(arguments.methods),
-            seeds,
-            jobs=arguments.jobs,
-            retry_failed=arguments.retry_failed,
-            minutes=arguments.time_limit,
-            progress=bar if wants_bar or arguments.quiet else RunLog(),
-            announce=None if arguments.quiet else print,
-        )
-    return len(outcome.left)
-
-
-class StudyLog:
-    """One line for each finished run of a study on standard error."""
-
-    def __init__(self, study: Study, begin: float) -> None:
-        self._name = study.name
-        self._begin = begin
-
-    def __call__(self, record: Record, finished: int, total: int) -> None:
-        """Print what has finished."""
-        minutes = (time.monotonic() - self._begin) / SECONDS_PER_MINUTE
-        key = f"{record['cell']}, {record['method']}, seed {record['seed']}"
-        outcome = f"in {record['seconds']:.1f} s" if record["status"] == "ok" else "failed"
-        print(
-            f"[{minutes:7.1f} min] {self._name} {finished}/{total} {key}: {outcome}",
-            file=sys.stderr,
-            flush=True,
-        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..lines import read_cells
 from ..records import RunRecord
-from ..recovery import read
 from ..report import convergence_figure
 from ..tables import group_by_experiment, present, results_table
 from .settings import ACCELERATOR_NOTE, SETTINGS
@@ -91,7 +91,8 @@ def write_report(
     """
     folder.mkdir(parents=True, exist_ok=True)
     held: Mapping[str, list[Record]] = {
-        name: list(read(study_path(folder, study)).values()) for name, study in STUDIES.items()
+        name: list(read_cells(study_path(folder, study)).values())
+        for name, study in STUDIES.items()
     }
     sections, files = ["# The experiments of the thesis, chapter 5\n"], []
     if quick:

@@ -15,8 +15,8 @@ from typing import Any
 
 from boring.exceptions import SubspaceWarning
 
+from ..lines import append_line, read_cells
 from ..processes import run_all
-from ..recovery import append, read
 from ..tables import Spread
 
 __all__ = [
@@ -136,7 +136,7 @@ def run_study(
         Called as ``progress(record, number finished now, number to do)``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    held = read(path)
+    held = read_cells(path)
     keys = study_keys(study, seeds, quick)
     left = [
         key
@@ -146,7 +146,7 @@ def run_study(
     made: set[Key] = set()
     tasks = [_Task(study.run, key) for key in left]
     for record in run_all(_run_task, tasks, min(jobs, max(len(tasks), 1)), deadline=deadline):
-        append(path, record)
+        append_line(path, record)
         made.add((record["cell"], record["seed"], record["method"]))
         if progress is not None:
             progress(record, len(made), len(left))
