@@ -15,7 +15,6 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,6 +31,8 @@ from boring.exceptions import InvalidInputError
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
 from boring.loop.local_turn import LocalStep, is_awaited, local_step
+from boring.loop.options import BoringOptions
+from boring.loop.plain_turn import posterior_of_trend
 from boring.loop.portfolio import fit_portfolio, fitted_noise
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
@@ -48,15 +49,13 @@ from boring.loop.subspace_turn import (
     take_turn,
     without_score,
 )
-from boring.models.plain import fit_plain, plain_model
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import BestByMean, InfoValue
 from boring.rng import keyed_generator, single_blas_thread
 from boring.space import Box
 from boring.surrogate import ObjectiveModel, fit_objective_model
 from boring.typing import Direction, FloatArray, SeedLike
-from boring.validation import as_positive_int, as_real
-from boring.warping import half_rank_warp, log_warp, standardize, warped_noise
+from boring.warping import half_rank_warp, log_warp, warped_noise
 
 if TYPE_CHECKING:
     from boring.loop.thesis_optimizer import ThesisOptimizer
@@ -68,57 +67,6 @@ DEFAULT_EFFECTIVE_DIM = 2
 FEWEST_FIRST = 5
 # What the cheaper local step goes without.
 LOCAL_LEFT_OUT = ("the local metric", "starts of the local search")
-
-
-@dataclass(frozen=True)
-class BoringOptions:
-    """Options of the default loop.
-
-    Attributes
-    ----------
-    effective_dim : int, optional
-        d, where it is known; None lets the BIC choose.
-    max_effective_dim : int, default 5
-        Largest d that the BIC may choose.
-    subspace_from : int, default 15
-        Evaluations from which on the subspace may take turns.
-    subspace_every : int, default 1
-        The subspace may take every so many of the portfolio's turns; 0 switches it off.
-    local_from : int, default 15
-        Evaluations from which on every second turn is the local model's, but not before
-        there are D/2; 0 switches it off, and the fresh starts with it.
-    fresh_starts : bool, default True
-        Whether a search that has settled looks for another basin.
-    ask_seconds : float, optional
-        Seconds that an ask should take at most. Judged by the recorded times of earlier asks,
-        cheaper work is done where the budget would not do, and each point's info says what was
-        left out (`boring.effort`). An ask may exceed it: the first ones, and where the least
-        effort takes longer. None, the default, sets no limit, and no proposal depends on time.
-    """
-
-    effective_dim: int | None = None
-    max_effective_dim: int = 5
-    subspace_from: int = 15
-    subspace_every: int = 1
-    local_from: int = 15
-    fresh_starts: bool = True
-    ask_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        if self.effective_dim is not None:
-            as_positive_int(self.effective_dim, "effective_dim")
-        as_positive_int(self.max_effective_dim, "max_effective_dim")
-        as_positive_int(self.subspace_from, "subspace_from")
-        as_positive_int(self.subspace_every, "subspace_every", minimum=0)
-        as_positive_int(self.local_from, "local_from", minimum=0)
-        if not isinstance(self.fresh_starts, bool):
-            raise InvalidInputError(
-                f"fresh_starts must be True or False, received {self.fresh_starts!r}"
-            )
-        rule = "a positive number of seconds, or None"
-        if self.ask_seconds is not None and not as_real(self.ask_seconds, "ask_seconds", rule) > 0:
-            raise InvalidInputError(f"ask_seconds must be {rule}; received {self.ask_seconds!r}.")
 
 
 class BoringOptimizer(Optimizer):
@@ -297,16 +245,15 @@ class BoringOptimizer(Optimizer):
         effort: Effort,
     ) -> Proposal:
         """Let the plain Gaussian process choose, which keeps to the trend."""
-        values, last = standardize(told.y), memory.get("plain", {})
-        noise = warped_noise(told.noise_variance(context.noise_std), told.y, values)
-        model = plain_model(self.space.dim).with_noise(noise)
-        if last and effort.refits == "none":
-            theta, cold_at = np.array(last["theta"]), last["cold_at"]
-        else:
-            theta, cold_at = fit_plain(model, told.X, values, last)
-        acquisition = improvement(model.condition(theta, told.X, values), context, told.eligible)
+        posterior, plain = posterior_of_trend(
+            told.X,
+            told.y,
+            memory.get("plain", {}),
+            told.noise_variance(context.noise_std),
+            effort,
+        )
+        acquisition = improvement(posterior, context, told.eligible)
         found = search_box(acquisition, told.incumbent, None, context, effort)
-        plain = {"theta": theta.tolist(), "cold_at": cold_at}
         info = {"phase": "plain", **search_info(found), **more}
         return Proposal(found.x, {**memory, "plain": plain}, info)
 
