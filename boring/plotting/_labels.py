@@ -131,11 +131,14 @@ def brief(value: float, most: float = 1e6) -> str:
 
     Examples
     --------
-    >>> [brief(value) for value in (-1167.2, 0.5, 3.216e-5, 0.0)]
-    ['−1170', '0.5', '3.22e−5', '0']
+    >>> [brief(value) for value in (-1167.2, 0.5, 2.3e-4, 0.0)]
+    ['−1170', '0.5', '2.3e−4', '0']
     """
-    if value == 0.0 or 1e-3 <= abs(value) < most:
+    if not np.isfinite(value):
+        text = f"{value:g}"
+    elif value == 0.0 or 1e-3 <= abs(value) < most:
         text = np.format_float_positional(float(f"{value:.3g}"), trim="-")
     else:
-        text = re.sub(r"e([-+])0*", lambda found: f"e{found[1].strip('+')}", f"{value:.3g}")
+        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        text = f"{float(mantissa):g}e{int(exponent)}"
     return text.replace("-", "−")
