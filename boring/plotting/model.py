@@ -91,12 +91,12 @@ def plot_slices(
     slices = [_slice(model, point, index) for index in range(space.dim)]
     order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")
     order = order[: _legible(figure, MOST_SLICES) if top is None else as_positive_int(top, "top")]
-    rows = -(-len(order) // min(3, len(order)))
+    columns = _side_by_side(len(order))
+    rows = -(-len(order) // columns)
     if figure is None:
-        figure = canvas.new_figure(
-            max(3.6, PANEL_WIDTH * min(3, len(order))), 0.9 + PANEL_HEIGHT * rows
-        )
-    panels = canvas.grid_of(figure, len(order), _columns(figure), sharey=True)
+        figure = canvas.new_figure(max(3.6, PANEL_WIDTH * columns), 0.9 + PANEL_HEIGHT * rows)
+    columns = min(columns, _columns(figure))
+    panels = canvas.grid_of(figure, len(order), columns, sharey=True)
     theme = canvas.theme_of(panels[0])
     for panel, index in zip(panels, order, strict=True):
         ticks, mean, sd = slices[index]
@@ -125,6 +125,11 @@ def plot_slices(
     _legend_below(figure, handles, texts, theme)
     canvas.wrap_texts(*panels)
     return figure
+
+
+def _side_by_side(n: int) -> int:
+    """Return how many of n small multiples stand in a row: four make a square."""
+    return 2 if n == 4 else min(3, n)
 
 
 def _columns(figure: Figure, width: float = SLICE_WIDTH) -> int:
@@ -251,7 +256,7 @@ def plot_components(
     spread = np.ptp(posterior.components(posterior.X)[0], axis=0)
     chosen = sorted(terms, key=lambda term: -spread[term[0]])[:most]
     chosen.sort(key=lambda term: term[0])
-    columns = 2 if len(chosen) == 4 else min(3, len(chosen))
+    columns = _side_by_side(len(chosen))
     if figure is None:
         rows = -(-len(chosen) // columns)
         figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
