@@ -1,7 +1,8 @@
 """Pictures of results. Every function takes arrays or curves and returns what it drew on.
 
 Nothing here shows a window or changes global settings of matplotlib. Methods differ in colour,
-line style and marker, so that the pictures survive colour blindness and a black-and-white print.
+line style and marker, so that the pictures survive colour blindness and a black-and-white print;
+inks suit the background of the figure, light or dark.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
 from boring.plotting import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from boring.plotting import _canvas as canvas
 from boring.plotting import plot_surrogate_values as plot_surrogate
+from boring.plotting._canvas import LIGHT, Theme
+from boring.plotting._labels import short_names
 from boring.plotting.runs import REGRET_FLOOR, draw_bands
 from boring.subspace.stiefel import principal_angles
 
@@ -44,15 +48,17 @@ FIXED_STYLES = {
 }
 """A method keeps its look from picture to picture."""
 
-TRUE_COLOUR = "#0072B2"
-LEARNED_COLOUR = "#E69F00"
-"""Blue is the real value and orange the model's, as in Fig. 5.3 of the thesis."""
+LETTERS_UPRIGHT = 60
+"""Names of more letters in all stand on end."""
+
+TICK_LETTER = 0.07
+"""Inches of a letter at a tick."""
 
 MOST_BARS = 40
 """With more parameters than this, loadings are drawn for those that matter most."""
 
 
-def style_of(label: str, position: int) -> dict[str, Any]:
+def style_of(label: str, position: int, theme: Theme = LIGHT) -> dict[str, Any]:
     """Return colour, line style and marker of a method.
 
     Parameters
@@ -61,9 +67,16 @@ def style_of(label: str, position: int) -> dict[str, Any]:
         A known method keeps its own look.
     position : int
         Decides for any other.
+    theme : Theme
+        Colours of the background.
     """
-    index = FIXED_STYLES.get(label, position + len(FIXED_STYLES)) % len(PALETTE)
-    return {"color": PALETTE[index], "linestyle": LINE_STYLES[index], "marker": MARKERS[index]}
+    index = FIXED_STYLES.get(label, position + len(FIXED_STYLES))
+    turn = index // len(PALETTE)  # a colour that comes again has another line and marker
+    return {
+        "color": theme.palette[index % len(PALETTE)],
+        "linestyle": LINE_STYLES[(index + turn) % len(LINE_STYLES)],
+        "marker": MARKERS[(index + 2 * turn) % len(MARKERS)],
+    }
 
 
 def plot_convergence(
@@ -102,14 +115,16 @@ def plot_convergence(
     """
     if not curves:
         raise InvalidInputError("a convergence plot needs the curves of at least one method.")
-    axes = new_figure().add_subplot() if ax is None else ax
+    axes = canvas.axes_or_new(ax)
+    theme = canvas.theme_of(axes)
+    others = [label for label in curves if label not in FIXED_STYLES]
     longest = max(curve.n_evaluations for curve in curves.values())
     for position, (label, curve) in enumerate(curves.items()):
         bands = [np.where(np.isfinite(band), band, np.nan) for band in curve.summary()]
         if log:
             bands = [np.maximum(band, REGRET_FLOOR) for band in bands]
         lower, median, upper = bands
-        style = style_of(label, position)
+        style = style_of(label, others.index(label) if label in others else 0, theme)
         name = f"{label} ({curve.n_failed} of {curve.n_runs} failed)" if curve.n_failed else label
         place = (position, len(curves))
         draw_bands(axes, (lower, median, upper), style, name, longest, place)
@@ -117,7 +132,9 @@ def plot_convergence(
         axes.set_yscale("log")
     axes.set_xlim(1, longest)
     if n_initial:
-        axes.axvspan(1, n_initial, color="0.92", zorder=0, label="initial design")
+        axes.axvspan(
+            1, n_initial, color=theme.grid, alpha=0.5, lw=0, zorder=0, label="initial design"
+        )
     axes.set_xlabel("number of evaluations")
     axes.set_ylabel(ylabel)
     runs = sorted({curve.n_runs for curve in curves.values()})
@@ -125,9 +142,10 @@ def plot_convergence(
     axes.set_title(
         f"{title or 'Best so far'}\nmedian and quartiles over {seeds} seeds", fontsize="medium"
     )
-    axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
-    axes.legend(fontsize="small", framealpha=0.9)
-    return axes
+    canvas.legend(axes)
+    canvas.dress(axes, theme)
+    canvas.wrap_texts(axes)
+    return axes  # type: ignore[no-any-return]
 
 
 def plot_subspace(
@@ -174,36 +192,37 @@ def plot_subspace(
     if dim > MOST_BARS:
         weight = np.maximum(np.abs(aligned), np.abs(T)).max(axis=1)
         shown = np.sort(np.argsort(-weight)[:MOST_BARS])
+    ticks = short_names([labels[index] for index in shown])
+    is_crowded = sum(len(tick) + 2 for tick in ticks) > LETTERS_UPRIGHT
     if figure is None:
-        figure = new_figure(max(5.5, 0.32 * len(shown) + 2.0), 1.1 + 1.7 * columns)
-    axes = list(figure.subplots(columns, 1, sharex=True, squeeze=False)[:, 0])
+        below = TICK_LETTER * max(map(len, ticks)) if is_crowded else 0.0
+        figure = new_figure(max(5.5, 0.32 * len(shown) + 2.0), 1.3 + 1.7 * columns + below)
+    axes = canvas.grid_of(figure, columns, 1, sharex=True)
+    theme = canvas.theme_of(axes[0])
     positions = np.arange(len(shown))
     for column, panel in enumerate(axes):
-        panel.bar(positions - 0.2, T[shown, column], 0.4, color=TRUE_COLOUR, label="true")
+        panel.bar(positions - 0.2, T[shown, column], 0.4, color=theme.real, label="true")
         panel.bar(
             positions + 0.2,
             aligned[shown, column],
             0.4,
-            color=LEARNED_COLOUR,
-            edgecolor="black",
-            linewidth=0.4,
-            hatch="///",
+            facecolor=theme.model,
+            edgecolor=theme.background,
+            linewidth=0,
+            hatch="////",
             label="learned",
         )
-        panel.axhline(0.0, color="black", linewidth=0.6)
+        panel.axhline(0.0, color=theme.muted, linewidth=0.8)
         panel.set_ylabel(f"weight in\ndirection {column + 1}")
-        panel.grid(True, axis="y", linewidth=0.4, alpha=0.6)
-        panel.set_axisbelow(True)
-    crowded = len(shown) > 15
-    axes[-1].set_xticks(
-        positions, [labels[index] for index in shown], rotation=90 if crowded else 0
-    )
+        canvas.dress(panel, theme, grid="y")
+        panel.tick_params(labelbottom=column == columns - 1)
+    axes[-1].set_xticks(positions, ticks, rotation=90 if is_crowded else 0)
     axes[-1].set_xlabel("parameter (scaled to [-1, 1])")
     angles = ", ".join(f"{angle:.1f}°" for angle in np.degrees(principal_angles(W, T)))
     axes[-1].set_xlim(-0.8, len(shown) - 0.2)
     figure.align_ylabels(axes)
-    figure.suptitle(
-        f"{title or 'Learned against true subspace'}\nprincipal angles {angles}", fontsize="medium"
-    )
-    axes[0].legend(fontsize="small", ncols=2, loc="best", framealpha=0.9)
+    heading = title or "Learned against true subspace"
+    canvas.headline(figure, (heading, f"principal angles {angles}"), theme)
+    canvas.legend_above(axes[0])
+    canvas.dress_text(axes[0], theme)
     return figure

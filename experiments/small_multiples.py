@@ -124,7 +124,7 @@ def _draw(
     axes.set_xlim(1, max(longest, 2))
     axes.axvspan(1, n_initial, color="0.93", zorder=0)
     axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
-    axes.tick_params(labelsize="small")
+    axes.tick_params(labelsize="small", which="both")
     counts = sorted({curve.n_runs for curve in curves.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
     what = "" if known else ", best value" if records[0].direction == "minimize" else ", best (max)"

@@ -6,11 +6,7 @@ are read and never written. Colours follow the background of the axes, light or 
 
 from __future__ import annotations
 
-import io
 import os
-import re
-import textwrap
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +17,8 @@ import numpy as np
 from boring.exceptions import InvalidInputError
 from boring.extras import require
 from boring.typing import FloatArray
+
+from ._labels import brief, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -36,7 +34,6 @@ __all__ = [
     "Background",
     "Theme",
     "dress",
-    "encode",
     "new_axes",
     "new_figure",
     "save",
@@ -63,10 +60,14 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 4)), (0, (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 DPI = 150
-PNG_COLORS = 128
 SMALL = "small"
-CHARACTER_WIDTH = 0.56
-"""Mean width of a character, in units of the size of the font."""
+TITLE_PAD = 6.0
+LEGEND_ROW = 15.0
+"""Points."""
+LEGEND_HANDLE, LEGEND_LETTER = 0.45, 0.062
+"""Inches of a small legend's mark and of a letter."""
+TICK_HEIGHT = 0.22
+"""Inches that a tick of a colour bar takes."""
 DARK_BELOW = 0.35
 """Backgrounds of less relative luminance than this are dark."""
 
@@ -160,57 +161,6 @@ def save(figure: Figure, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
     return path
 
 
-def encode(figure: Figure, format: Literal["svg", "png"], dpi: int = DPI) -> bytes:
-    """Return a figure as the bytes of a file, the same ones each time.
-
-    Letters of an SVG are outlines, its coordinates have two decimals; a PNG has as many colours as
-    fit one byte.
-    """
-    buffer = io.BytesIO()
-    face = figure.get_facecolor()
-    if format == "svg":
-        blank = {"Date": None, "Creator": None}
-        with matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "boring"}):
-            figure.savefig(buffer, format="svg", facecolor=face, metadata=blank)
-        return compact(buffer.getvalue().decode()).encode()
-    from PIL import Image  # matplotlib needs it as well
-
-    figure.savefig(buffer, format="png", dpi=dpi, facecolor=face)
-    drawn = Image.open(buffer).convert("RGB").quantize(PNG_COLORS, dither=Image.Dither.NONE)
-    small = io.BytesIO()
-    drawn.save(small, format="png", optimize=True)
-    return small.getvalue()
-
-
-_MARKS = re.compile(r'(?:<use xlink:href="[^"]*" x="[^"]*" y="[^"]*" style="([^"]*)"/>){2,}')
-
-
-def compact(svg: str) -> str:
-    """Return an SVG of matplotlib's with the same picture in fewer letters.
-
-    Comments and indentation go, coordinates are cut to a hundredth of a point, and marks of one
-    style say it once.
-    """
-    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r">\s+<", "><", svg)
-    svg = re.sub(r'(?<= d=")[^"]*', lambda found: _short_path(found[0]), svg)
-    svg = re.sub(r'( [xy]="-?\d+\.\d\d)\d+', r"\1", svg)
-    return _MARKS.sub(_with_one_style, svg)
-
-
-def _short_path(path: str) -> str:
-    path = re.sub(r"(\.\d\d)\d+", r"\1", path)
-    return re.sub(r"\s*([A-Za-z])\s*", r"\1", path).strip()
-
-
-def _with_one_style(found: re.Match[str]) -> str:
-    style = f' style="{found[1]}"'
-    marks = found[0]
-    if marks.count(style) != marks.count("<use "):
-        return marks
-    return f"<g{style}>{marks.replace(style, '')}</g>"
-
-
 def new_axes(figure: Any, *position: Any, **options: Any) -> Any:
     """Return axes on a figure, of the figure's own colour."""
     axes = figure.add_subplot(*position, **options)
@@ -286,7 +236,6 @@ def dress(ax: Any, theme: Theme, *, grid: Literal["x", "y", "both"] | None = "bo
         if side in ("top", "right"):
             spine.set_visible(False)
     dress_text(ax, theme)
-    wrap_texts(ax)
     if grid:
         ax.grid(True, axis=grid, which="major", color=theme.grid, linewidth=0.6, alpha=1.0)
         ax.set_axisbelow(True)
@@ -310,22 +259,37 @@ def dress_text(ax: Any, theme: Theme) -> None:
             text.set_color(theme.ink)
 
 
-def wrap(text: str, inches: float, points: float) -> str:
-    """Break lines of text that would be wider than so many inches at a size in points."""
-    width = max(8, int(inches / (points * CHARACTER_WIDTH / 72.0)))
-    return "\n".join(textwrap.fill(line, width) for line in text.split("\n"))
+def settle(ax: Any) -> None:
+    """Let the layout of a figure find the sizes of its axes: `inches` are final after it."""
+    figure = ax.figure.figure
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
 
 
-def wrap_texts(ax: Any) -> None:
-    """Break labels and titles that are longer than the axes."""
-    width, height = inches(ax)
-    for text, room in (
-        (ax.xaxis.label, width),
-        (ax.yaxis.label, height),
-        (ax.title, width),
-        (ax._left_title, width),
-    ):
-        text.set_text(wrap(text.get_text(), room, text.get_fontsize()))
+def wrap_texts(*axes: Any) -> None:
+    """Break labels and titles that are longer than their axes, all of one figure."""
+    settle(axes[0])
+    broken = [_fit(ax.yaxis.label, inches(ax)[1]) for ax in axes]
+    if any(broken):  # their second lines took some of the width
+        settle(axes[0])
+    for ax in axes:
+        for text in (ax.xaxis.label, ax.title, ax._left_title):
+            _fit(text, inches(ax)[0])
+
+
+def _fit(text: Any, room: float) -> bool:
+    """Break a text that is longer than so many inches, and say so: by guess, then by measure."""
+    if not text.get_text():
+        return False
+    whole, points = text.get_text(), text.get_fontsize()
+    text.set_text(wrap(whole, room, points))
+    extent = text.get_window_extent()
+    upright = text.get_rotation() % 180.0 == 0.0
+    longest = (extent.width if upright else extent.height) / text.figure.dpi
+    if longest > room:
+        text.set_text(wrap(whole, room * room / longest, points))
+    return bool(text.get_text() != whole)
 
 
 def few_ticks(ax: Any) -> None:
@@ -340,29 +304,78 @@ def headline(figure: Any, lines: Sequence[str], theme: Theme) -> None:
     text.set_text(wrap(text.get_text(), figure_inches(figure)[0] - 0.2, text.get_fontsize()))
 
 
+def side_label(figure: Any, label: str, theme: Theme) -> None:
+    """Set the vertical label that the axes of a figure share."""
+    text = figure.supylabel(label, fontsize="medium", color=theme.ink)
+    text.set_text(wrap(label, figure_inches(figure)[1] - 0.6, text.get_fontsize()))
+
+
 def legend(ax: Any, **options: Any) -> None:
     """Add a small legend."""
     ax.legend(**{"fontsize": SMALL, "loc": "best", "handlelength": 2.2, **options})
 
 
+def legend_above(ax: Any) -> float:
+    """Add a small legend between axes and title, where it hides nothing.
+
+    Returns
+    -------
+    float
+        Points that the title is to be raised by.
+    """
+    _, texts = ax.get_legend_handles_labels()
+    settle(ax)
+    room = inches(ax)[0]
+    fitting = (n for n in range(len(texts), 1, -1) if _legend_width(texts, n) <= room)
+    columns = next(fitting, 1)
+    legend(
+        ax,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.0,
+        borderpad=0.3,
+        ncols=columns,
+        columnspacing=1.2,
+        handlelength=1.6,
+    )
+    return LEGEND_ROW * -(-len(texts) // columns)
+
+
+def _legend_width(texts: Sequence[str], columns: int) -> float:
+    """Return about how many inches a legend takes, which is filled column by column."""
+    rows = -(-len(texts) // columns)
+    longest = [max(map(len, texts[i : i + rows])) for i in range(0, len(texts), rows)]
+    return sum(LEGEND_HANDLE + LEGEND_LETTER * length for length in longest)
+
+
 def colorbar(figure: Any, drawn: Any, axes: Any, label: str, theme: Theme, **options: Any) -> Any:
-    """Add a colour bar in the inks of a theme."""
-    bar = figure.colorbar(drawn, ax=axes, label=label, **options)
+    """Add a colour bar in the inks of a theme, its numbers in few digits."""
+    bar = figure.colorbar(drawn, ax=axes, **options)
+    bar.set_label(label, fontsize=SMALL)
     bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
     bar.ax.yaxis.label.set_color(theme.ink)
-    bar.ax.yaxis.get_offset_text().set_color(theme.ink)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: brief(value))
     bar.outline.set_visible(False)
     return bar
 
 
-def title(ax: Any, text: str | None, detail: str = "") -> None:
-    """Set a title at the left, a detail in a second line."""
+def thin_ticks(bar: Any) -> None:
+    """Leave out ticks of a colour bar that would stand too close in the height that it has."""
+    settle(bar.ax)
+    places = bar.get_ticks()
+    stride = -(-len(places) // max(2, int(inches(bar.ax)[1] / TICK_HEIGHT)))
+    bar.set_ticks(places[::stride])
+
+
+def title(ax: Any, text: str | None, detail: str = "", *, above: float = 0.0) -> None:
+    """Set a title at the left, a detail in a second line, so many points above its usual place."""
     lines = [line for line in (text, detail) if line]
-    ax.set_title("\n".join(lines), fontsize=SMALL if detail else "medium", loc="left")
+    pad = TITLE_PAD + above
+    ax.set_title("\n".join(lines), fontsize=SMALL if detail else "medium", loc="left", pad=pad)
 
 
 def inches(ax: Any) -> tuple[float, float]:
-    """Return width and height of axes in inches, before the layout has run."""
+    """Return width and height of axes in inches, as far as the layout has run; see `settle`."""
     box = ax.get_position()
     width, height = figure_inches(ax.figure)
     return float(box.width * width), float(box.height * height)
@@ -372,71 +385,6 @@ def figure_inches(figure: Any) -> tuple[float, float]:
     """Return width and height of a figure, or of a part of one, in inches."""
     width, height = figure.bbox.size / figure.dpi
     return float(width), float(height)
-
-
-def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
-    """Return the names of the parameters, x0, x1, ... by default.
-
-    Raises
-    ------
-    InvalidInputError
-        If there are not as many as parameters.
-    """
-    if names is None:
-        return [f"x{index}" for index in range(dim)]
-    listed = [names] if isinstance(names, str) else [str(name) for name in names]
-    if len(listed) != dim:
-        raise InvalidInputError(
-            f"names must hold one name for each of the {dim} parameters; received {len(listed)}. "
-            "Leave names out for x0, x1, ..."
-        )
-    return listed
-
-
-SHORT_WIDTH = 18
-"""Characters that a name may have at a tick."""
-
-
-def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
-    """Return names for ticks: without units, and cut to a width, where they differ even so.
-
-    Names that begin alike are cut in their middle: the last word, or its end, tells them apart.
-    """
-    bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
-    middle = [_without_middle(name, width) for name in bare]
-    return _unless_alike([n if len(n) <= width else n[: width - 1] + "…" for n in bare], middle)
-
-
-def _without_middle(name: str, width: int) -> str:
-    if len(name) <= width:
-        return name
-    end = name[-(width // 2 - 1) :]
-    end = end[end.index(" ") :] if " " in end.strip() else end
-    return f"{name[: width - 1 - len(end)].rstrip()}…{end}"
-
-
-def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:
-    counts = Counter(texts)
-    return [text if counts[text] == 1 else other for text, other in zip(texts, others, strict=True)]
-
-
-def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str:
-    """Return a direction as the sum of its largest terms, such as ``0.71 x0 − 0.70 x3``.
-
-    Terms below a fifth of the largest are left out, as are those beyond ``most``; "…" stands for
-    them if their squares come to more than 2 per cent.
-    """
-    order = np.argsort(-np.abs(weights), kind="stable")
-    kept = [i for i in order[:most] if abs(weights[i]) >= 0.2 * abs(weights[order[0]])]
-    # No-break spaces keep a term together where a label is broken.
-    terms = [
-        f"{'−' if weights[i] < 0 else '+'}\N{NO-BREAK SPACE}{abs(weights[i]):.2f}"
-        f"\N{NO-BREAK SPACE}{names[i]}"
-        for i in kept
-    ]
-    text = " ".join(terms).removeprefix("+\N{NO-BREAK SPACE}")
-    left = float(np.sum(weights**2) - np.sum(weights[kept] ** 2))
-    return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
 
 
 def value_map(theme: Theme, *, low_is_best: bool = False) -> Any:

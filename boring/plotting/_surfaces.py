@@ -17,6 +17,7 @@ from boring.rng import single_blas_thread
 from boring.typing import FloatArray
 
 from . import _canvas as canvas
+from ._labels import combination
 
 Predict = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Points (m, k) to means and standard deviations, each (m,)."""
@@ -166,7 +167,7 @@ def levels_of(values: FloatArray, *, even: bool = False) -> FloatArray:
 def coordinate_label(symbol: str, weights: FloatArray, names: Sequence[str], inches: float) -> str:
     """Return a label such as ``z1 = 0.71 x0 + …``, with as many terms as two lines allow."""
     for most in (5, 4, 3, 2, 1):
-        text = f"{symbol} = {canvas.combination(weights, names, most)}"
+        text = f"{symbol} = {combination(weights, names, most)}"
         if len(text) * CHARACTER <= 2.0 * inches - 0.5:
             return text
     return symbol

@@ -17,6 +17,7 @@ from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
+from ._labels import names_of, short_names
 from ._sources import model_of, points_of, subspace_of
 from ._surfaces import (
     LINE_POINTS,
@@ -86,16 +87,16 @@ def plot_slices(
     model, point, found = _model_and_center(source, center)
     value = found if value is None else as_real(value, "value")
     space = model.space
-    labels = canvas.names_of(names, space.dim)
+    labels = names_of(names, space.dim)
     slices = [_slice(model, point, index) for index in range(space.dim)]
     order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")
     order = order[: _legible(figure, MOST_SLICES) if top is None else as_positive_int(top, "top")]
-    rows = -(-len(order) // min(3, len(order)))
+    columns = _side_by_side(len(order))
+    rows = -(-len(order) // columns)
     if figure is None:
-        figure = canvas.new_figure(
-            max(3.6, PANEL_WIDTH * min(3, len(order))), 0.9 + PANEL_HEIGHT * rows
-        )
-    panels = canvas.grid_of(figure, len(order), _columns(figure), sharey=True)
+        figure = canvas.new_figure(max(3.6, PANEL_WIDTH * columns), 0.9 + PANEL_HEIGHT * rows)
+    columns = min(columns, _columns(figure))
+    panels = canvas.grid_of(figure, len(order), columns, sharey=True)
     theme = canvas.theme_of(panels[0])
     for panel, index in zip(panels, order, strict=True):
         ticks, mean, sd = slices[index]
@@ -118,11 +119,17 @@ def plot_slices(
         panel.locator_params(axis="y", nbins=5)
         canvas.dress(panel, theme)
     handles, texts = panels[0].get_legend_handles_labels()
-    figure.supylabel(ylabel, fontsize="medium", color=theme.ink)
+    canvas.side_label(figure, ylabel, theme)
     detail = f"{len(order)} of {space.dim} parameters" if len(order) < space.dim else ""
     canvas.headline(figure, (title or "Slices through the incumbent", detail), theme)
     _legend_below(figure, handles, texts, theme)
+    canvas.wrap_texts(*panels)
     return figure
+
+
+def _side_by_side(n: int) -> int:
+    """Return how many of n small multiples stand in a row: four make a square."""
+    return 2 if n == 4 else min(3, n)
 
 
 def _columns(figure: Figure, width: float = SLICE_WIDTH) -> int:
@@ -236,7 +243,7 @@ def plot_components(
     most = as_positive_int(most, "most")
     posterior, scale = _posterior_of(source)
     low_is_best = (direction or getattr(source, "direction", "maximize")) == "minimize"
-    labels = canvas.short_names(canvas.names_of(names, posterior.X.shape[1]))
+    labels = short_names(names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
     left_out = [
         t.name for t in posterior.model.kernel.terms if t.name not in {n for _, n, _ in terms}
@@ -249,11 +256,12 @@ def plot_components(
     spread = np.ptp(posterior.components(posterior.X)[0], axis=0)
     chosen = sorted(terms, key=lambda term: -spread[term[0]])[:most]
     chosen.sort(key=lambda term: term[0])
-    columns = min(3, len(chosen))
+    columns = _side_by_side(len(chosen))
     if figure is None:
         rows = -(-len(chosen) // columns)
         figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
-    panels = canvas.grid_of(figure, len(chosen), _columns(figure, COMPONENT_WIDTH))
+    columns = min(columns, _columns(figure, COMPONENT_WIDTH))
+    panels = canvas.grid_of(figure, len(chosen), columns)
     theme = canvas.theme_of(panels[0])
     lines = []
     for panel, (index, name, basis) in zip(panels, chosen, strict=True):
@@ -262,11 +270,12 @@ def plot_components(
         if _draw_component(panel, posterior, scale, index, basis, labels, theme, low_is_best):
             lines.append(panel)
     _same_scale(lines)
-    figure.supylabel(ylabel or "component (units of y)", fontsize="medium", color=theme.ink)
+    canvas.side_label(figure, ylabel or "component (units of y)", theme)
     some = f"{len(chosen)} of {len(terms)} of one or two directions"
     more = f"of more directions: {', '.join(left_out)}" if left_out else ""
     detail = "; ".join(part for part in (some if len(chosen) < len(terms) else "", more) if part)
     canvas.headline(figure, (title or "Components of the model", detail), theme)
+    canvas.wrap_texts(*panels)
     return figure
 
 
@@ -337,9 +346,7 @@ def _draw_component(
     drawn = draw_surface(panel, predict, ranges, theme, low_is_best=low_is_best)
     panel.plot(Z[:, 0], Z[:, 1], ".", color=theme.ink, markersize=3, alpha=0.7)
     panel.set_ylabel(coordinate_label("z'", basis[:, 1], labels, height), fontsize="small")
-    canvas.colorbar(
-        panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4], format="%.3g"
-    )
+    canvas.colorbar(panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4])
     canvas.dress(panel, theme, grid=None)
     return False
 

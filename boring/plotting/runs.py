@@ -18,6 +18,7 @@ from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real
 
 from . import _canvas as canvas
+from ._labels import brief, names_of, short_names
 from ._sources import Points, points_of
 from .trace import SubspaceTrace
 
@@ -121,10 +122,15 @@ def plot_convergence(
     axes.set_xlabel("number of evaluations")
     axes.set_ylabel(ylabel or ("best value so far" if target is None else "gap to the optimum"))
     many = max(len(group) for group in groups.values())
-    canvas.title(axes, title, f"median and quartiles over {many} runs" if many > 1 else "")
-    if len(groups) > 1 or lone or "" not in groups:
+    above = 0.0
+    if lone:  # its points are everywhere
+        above = canvas.legend_above(axes)
+    elif len(groups) > 1 or "" not in groups:
         canvas.legend(axes)
+    detail = f"median and quartiles over {many} runs" if many > 1 else ""
+    canvas.title(axes, title, detail, above=above)
     canvas.dress(axes, theme)
+    canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -281,6 +287,7 @@ def plot_angles(
     axes.set_ylabel(f"angle to {other} (degrees)")
     canvas.title(axes, title)
     canvas.dress(axes, theme)
+    canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -365,11 +372,11 @@ def plot_parallel_coordinates(
     run = points_of(source, X, y, space).finite()
     if not len(run.y):
         raise InvalidInputError("there are no finite values to draw; evaluate some points first.")
-    labels = canvas.short_names(canvas.names_of(names, run.dim))
+    labels = short_names(names_of(names, run.dim))
     shown = np.arange(run.dim)
     if run.dim > most:
         shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
-    _draw_lines(axes, run, shown, theme, label)
+    bar = _draw_lines(axes, run, shown, theme, label)
     ticks = [labels[index] for index in shown]
     upright = sum(len(tick) + 2 for tick in ticks) * 0.075 < width
     axes.set_xticks(np.arange(len(shown)), ticks, rotation=0 if upright else 90)
@@ -377,8 +384,10 @@ def plot_parallel_coordinates(
     axes.set_ylim(-1.05, 1.05)
     axes.set_yticks([-1, 0, 1], ["lower\nbound", "middle", "upper\nbound"])
     detail = f"{len(shown)} of {run.dim} parameters" if run.dim > most else ""
-    canvas.title(axes, title, detail)
+    above = 0.0 if run.direction is None else canvas.legend_above(axes)
+    canvas.title(axes, title, detail, above=above)
     canvas.dress(axes, theme, grid="x")
+    canvas.wrap_texts(axes, bar)
     return axes  # type: ignore[no-any-return]
 
 
@@ -396,7 +405,8 @@ def _decisiveness(run: Points) -> FloatArray:
 
 def _draw_lines(
     axes: Any, run: Points, shown: NDArray[np.intp], theme: canvas.Theme, label: str
-) -> None:
+) -> Any:
+    """Draw the points; return the axes of the colour bar."""
     low_is_best = run.direction == "minimize"
     order = np.argsort(-run.y if low_is_best else run.y, kind="stable")
     rows, values = run.scaled[order][:, shown], run.y[order]
@@ -407,10 +417,10 @@ def _draw_lines(
     ranks = np.searchsorted(sorted_values, values) / max(len(values) - 1, 1)
     lines = canvas.line_collection(across, rows, ranks, theme, low_is_best=low_is_best)
     axes.add_collection(lines)
-    bar = canvas.colorbar(axes.figure, lines, axes, f"{label} (colour by rank)", theme, pad=0.02)
+    bar = canvas.colorbar(axes.figure, lines, axes, f"{label}\n(colour by rank)", theme, pad=0.02)
     ticks = np.linspace(0.0, 1.0, 5)
-    bar.set_ticks(ticks, labels=[f"{v:.3g}" for v in np.quantile(sorted_values, ticks)])
+    bar.set_ticks(ticks, labels=[brief(v) for v in np.quantile(sorted_values, ticks)])
     if run.direction is not None:
         axes.plot(across, rows[-1], color=theme.background, linewidth=4.0, zorder=4)
         axes.plot(across, rows[-1], color=theme.palette[1], linewidth=2.2, zorder=5, label="best")
-        canvas.legend(axes, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    return bar.ax

@@ -19,6 +19,7 @@ from boring.typing import FloatArray
 from boring.validation import as_positive_int
 
 from . import _canvas as canvas
+from ._labels import names_of, short_names
 from ._sources import estimate_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ __all__ = ["plot_dimension", "plot_importance", "plot_loadings", "plot_spectrum"
 
 ROW_HEIGHT = 0.2
 """Inches that a bar with its name takes."""
+
+WIDE_PANEL = 1.1
+"""Inches from which the axis of loadings has room for more than two ticks."""
 
 MOST_ROWS = 20
 HATCH = "////"
@@ -92,7 +96,7 @@ def plot_importance(
     """
     estimate = estimate_of(source)
     dim = len(estimate.importance)
-    shorts = canvas.short_names(canvas.names_of(names, dim))
+    shorts = short_names(names_of(names, dim))
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
     shown = _rows(dim, top, canvas.inches(axes)[1])
@@ -129,6 +133,7 @@ def plot_importance(
     bars = "lines: 90 %; " if known.any() else ""
     canvas.title(axes, title or "Importance", bars + trust_in_words(estimate))
     canvas.dress(axes, theme, grid="x")
+    canvas.wrap_texts(axes)
     axes.tick_params(axis="y", length=0)
     return axes  # type: ignore[no-any-return]
 
@@ -176,7 +181,7 @@ def plot_loadings(
     """
     W, spread, detail = _loadings(source, errors, rotate)
     dim, columns = W.shape
-    labels = canvas.short_names(canvas.names_of(names, dim))
+    labels = short_names(names_of(names, dim))
     figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
     height = canvas.figure_inches(figure)[1]
     shown = _rows(dim, top, height - 1.3)
@@ -197,11 +202,10 @@ def plot_loadings(
     if np.isfinite(spread[order]).all():
         reach = max(reach, min(1.0, float((np.abs(W) + spread)[order].max())))
     panels[0].set_xlim(-1.08 * reach, 1.08 * reach)
-    for panel in panels:
-        panel.locator_params(axis="x", nbins=4)
     some = f"largest {shown} of {dim} parameters" if shown < dim else ""
     figure.supxlabel("loading (scaled units)", fontsize="medium", color=theme.ink)
     canvas.headline(figure, (title or "Active directions", some, detail), theme)
+    _loading_ticks(panels[0], reach)
     return figure
 
 
@@ -253,6 +257,17 @@ def _loading_bars(panel: Any, weights: FloatArray, spread: FloatArray, theme: ca
             capsize=2.0,
         )
     panel.axvline(0.0, color=theme.muted, linewidth=0.8)
+
+
+def _loading_ticks(panel: Any, reach: float) -> None:
+    """Put ticks at round loadings on axes that are shared; in narrow ones, at 0 and one more."""
+    canvas.settle(panel)
+    if canvas.inches(panel)[0] >= WIDE_PANEL:
+        panel.locator_params(axis="x", nbins=4)
+        return
+    power = 10.0 ** np.floor(np.log10(reach))
+    last = max(power * step for step in (1.0, 2.0, 5.0) if power * step <= reach)
+    panel.set_xticks([0.0, last], ["0", f"{last:g}"])
 
 
 def _within(weights: FloatArray, spread: FloatArray) -> FloatArray:
@@ -330,6 +345,7 @@ def plot_spectrum(
     canvas.legend(axes)
     canvas.title(axes, title or "Spectrum", detail)
     canvas.dress(axes, theme, grid="y")
+    canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -382,6 +398,7 @@ def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None 
     canvas.legend(axes)
     canvas.title(axes, title or "Evidence for each dimension", trust_in_words(estimate))
     canvas.dress(axes, theme)
+    canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 

@@ -17,6 +17,7 @@ from boring.subspace.rotation import readable_basis
 from boring.typing import FloatArray
 
 from . import _canvas as canvas
+from ._labels import names_of, short_names
 from ._sources import check_dim, estimate_of, points_of
 from ._surfaces import (
     LINE_POINTS,
@@ -98,7 +99,7 @@ def plot_sufficient_summary(
         raise InvalidInputError(
             f"coordinates must be 1 or 2 and at most d = {rank}; received {coordinates!r}."
         )
-    labels = canvas.short_names(canvas.names_of(names, dim))
+    labels = short_names(names_of(names, dim))
     rotation = np.eye(rank)
     if rotate:
         rotation = readable_basis(estimate.active_basis, estimate.lengthscales)[1]
@@ -110,20 +111,24 @@ def plot_sufficient_summary(
     theme = canvas.theme_of(axes)
     width, height = canvas.inches(axes)
     width *= 1.0 if count == 1 else 0.75  # the colour bar takes the rest
+    bars, above = [], 0.0
     if count == 1:
         _draw_line(axes, Z[:, 0], points.y, predict, theme)
         axes.set_ylabel(ylabel)
-        canvas.legend(axes)
+        above = canvas.legend_above(axes)
     else:
         low_is_best = points.direction == "minimize"
-        _draw_plane(axes, Z, points.y, predict, theme, ylabel, low_is_best)
+        bars.append(_draw_plane(axes, Z, points.y, predict, theme, ylabel, low_is_best))
         text = coordinate_label("z2", W[:, 1], labels, height)
         axes.set_ylabel(text, fontsize="small")
     axes.set_xlabel(coordinate_label("z1", W[:, 0], labels, width), fontsize="small")
     trust = "" if estimate.trusted else "; subspace not trusted"
     drawn = f"{count} of {rank} active directions" if count < rank else f"d = {rank}"
-    canvas.title(axes, title, f"{drawn} of D = {dim}; R² {r_squared:.2f}{trust}")
+    canvas.title(axes, title, f"{drawn} of D = {dim}; R² {r_squared:.2f}{trust}", above=above)
     canvas.dress(axes, theme, grid="both" if count == 1 else None)
+    canvas.wrap_texts(axes, *(bar.ax for bar in bars))
+    for bar in bars:
+        canvas.thin_ticks(bar)
     return axes  # type: ignore[no-any-return]
 
 
@@ -142,7 +147,8 @@ def _draw_plane(
     theme: canvas.Theme,
     ylabel: str,
     low_is_best: bool,
-) -> None:
+) -> Any:
+    """Draw points and surface; return the colour bar."""
     levels = levels_of(y)
     ranges = [span_of(Z[:, 0]), span_of(Z[:, 1])]
     drawn = draw_surface(axes, predict, ranges, theme, levels, low_is_best=low_is_best)
@@ -158,6 +164,5 @@ def _draw_plane(
         label="evaluated",
         zorder=3,
     )
-    canvas.colorbar(
-        axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=levels[::3], format="%.3g"
-    )
+    ticks = levels[::3]
+    return canvas.colorbar(axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=ticks)

@@ -18,6 +18,7 @@ from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int, as_values
 
 from . import _canvas as canvas
+from ._labels import brief
 from ._sources import check_dim, estimate_of, model_of, points_of
 from .subspace import readable
 
@@ -34,6 +35,10 @@ N_UNSEEN = 400
 FEWEST = 4
 WIDE = 5.5
 """Narrower figures, in inches, go without the scatter in space."""
+MOST_IN_SPACE = 1e4
+"""Values from which ticks in space are powers of ten: the name of the axis stands close by."""
+STACKED = 1.2
+"""Figures of a smaller ratio of width to height have their two views one above the other."""
 NARROW = 2.0
 """Maps with less room, in inches, have their names on two lines."""
 
@@ -194,8 +199,9 @@ def _over_a_line(
     _scatter_pair(axes, (points[:, 0],), real, mean)
     axes.set_xlabel("z1 (scaled units)")
     axes.set_ylabel(f"value ({unit})")
-    canvas.legend(axes)
+    canvas.legend_above(axes)
     canvas.dress(axes, canvas.theme_of(axes))
+    canvas.wrap_texts(axes)
 
 
 def _over_a_plane(
@@ -214,7 +220,7 @@ def _over_a_plane(
         elif real is not None:
             _parity(figure, real, mean, unit)
         return
-    if width < 1.6 * height:
+    if width < STACKED * height:
         first, second = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), squeeze=False)[:, 0]
     else:
         first, second = figure.subfigures(1, 2, width_ratios=ratios, squeeze=False)[0]
@@ -263,6 +269,7 @@ def _scatter_in_space(
         axis.set_pane_color(canvas.to_rgba(theme.background))
         axis.line.set_color(theme.muted)
         axis._axinfo["grid"].update(color=theme.grid, linewidth=0.6)
+    axes.zaxis.set_major_formatter(lambda value, _: brief(value, MOST_IN_SPACE))
     axes.view_init(elev=25, azim=-60)
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0.0, 1.05))
     canvas.dress_text(axes, theme)
@@ -300,9 +307,10 @@ def _contours(
     for panel in panels:
         panel.locator_params(nbins=4)
         canvas.dress(panel, theme, grid=None)
-    canvas.colorbar(
+    bar = canvas.colorbar(
         figure, filled, panels, f"value ({unit})", theme, shrink=0.85, ticks=levels[::2]
     )
+    canvas.wrap_texts(*panels, bar.ax)
 
 
 def _parity(figure: SubFigure, real: FloatArray, mean: FloatArray, unit: str) -> None:
@@ -315,3 +323,4 @@ def _parity(figure: SubFigure, real: FloatArray, mean: FloatArray, unit: str) ->
     axes.set_ylabel(f"mean prediction ({unit})")
     canvas.legend(axes)
     canvas.dress(axes, theme)
+    canvas.wrap_texts(axes)

@@ -14,6 +14,8 @@ import numpy as np
 from boring import plotting
 from boring.exceptions import BoringError
 from boring.plotting import _canvas as canvas
+from boring.plotting._encoding import encode
+from boring.plotting._labels import combination
 from boring.result import feasible_rows
 from boring.study.report import StudyReport
 from boring.study.study import Study
@@ -157,9 +159,9 @@ def _drop_title(figure: Any, title: str) -> None:
 
 
 def _address(figure: Any) -> str:
-    content, kind = canvas.encode(figure, "svg"), "svg+xml"
+    content, kind = encode(figure, "svg"), "svg+xml"
     if len(content) > MOST_SVG:
-        pixels = canvas.encode(figure, "png", PNG_DPI)
+        pixels = encode(figure, "png", PNG_DPI)
         if len(pixels) < len(content):
             content, kind = pixels, "png"
     return f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
@@ -262,8 +264,7 @@ def combinations(source: Source) -> list[str]:
     assert source.basis is not None
     labels = source.study.space.column_names
     return [
-        f"z{j} = {canvas.combination(column, labels)}"
-        for j, column in enumerate(source.basis.T, start=1)
+        f"z{j} = {combination(column, labels)}" for j, column in enumerate(source.basis.T, start=1)
     ]
 
 
@@ -368,7 +369,7 @@ def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Pict
             _set_ticks(panel, *ticks_of(space.parameters[name], label))
             panel.set_xlabel(labels[column], fontsize="small")
             panel.set_label(labels[column])
-            canvas.wrap_texts(panel)
+        canvas.wrap_texts(*figure.axes)
 
     return Picture(
         "slices",
@@ -408,7 +409,7 @@ def _components(source: Source, model: ObjectiveModel) -> Picture:
             figure,
             names=source.names,
             direction=source.study.direction,
-            ylabel=f"part ({source.ylabel})",
+            ylabel=f"part of {source.ylabel}",
         ),
         height=5.0,
         drops="Components of the model",

@@ -12,7 +12,7 @@ from boring.study.study import Study, StudyStatus
 from ._figures import Source, combinations
 from ._text import escape, number, shown, table, tag
 
-__all__ = ["findings", "state_line"]
+__all__ = ["about", "findings", "settings_on_paper", "state_line"]
 
 OPEN_ROWS = 12
 """Rows up to which the table of the best settings stands open."""
@@ -78,36 +78,55 @@ def _figures_at_a_glance(source: Source) -> str:
 
 
 def _best(source: Source) -> str:
-    report, space = source.report, source.study.space
     heading = tag("h3", "Best settings", id="best")
-    if report.best is None:
+    if source.report.best is None:
         none = "There is no best value yet: no evaluation succeeded within the constraints."
         return heading + tag("p", none)
-    rows = []
-    for name, parameter in space.parameters.items():
-        value = report.best["parameters"].get(name)
-        is_inactive = name not in report.best["parameters"]
-        rows.append(
-            (
-                name,
-                "inactive" if is_inactive else shown(value, 12),
-                parameter.unit,
-                _range(parameter),
-            )
-        )
-    asked = report.best["number"]
-    caption = "Settings of the best value" + ("" if asked is None else f", number {asked}")
-    text = table(caption, HEADS, rows, numeric=(1,))
+    rows, caption = _settings(source)
+    whole = table(caption, HEADS, rows, numeric=(1,))
     if len(rows) <= OPEN_ROWS:
-        return heading + text
-    most = [row.parameter for row in report.importances[:MOST_OPEN]]
+        return heading + whole
+    most = [row.parameter for row in source.report.importances[:MOST_OPEN]]
     first = ""
     if most:
         by_name = {row[0]: row for row in rows}
         chosen = [by_name[name] for name in most]
         first = table(f"{caption}: the most important", HEADS, chosen, numeric=(1,))
+    note = tag("p", "All settings stand in the last section.", class_="on-paper")
     summary = f"<summary>All {len(rows)} settings</summary>"
-    return f'{heading}{first}<details class="settings">{summary}{text}</details>'
+    return f"{heading}{first}{note}<details>{summary}{whole}</details>"
+
+
+def settings_on_paper(source: Source) -> str:
+    """Return the table of all settings where the findings have it closed, which paper cannot open.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    str
+        HTML; empty if the findings show all settings.
+    """
+    if source.report.best is None:
+        return ""
+    rows, caption = _settings(source)
+    return table(caption, HEADS, rows, numeric=(1,)) if len(rows) > OPEN_ROWS else ""
+
+
+def _settings(source: Source) -> tuple[list[tuple[str, str, str, str]], str]:
+    """Return the rows of the table of the best settings, and its caption."""
+    best = source.report.best
+    assert best is not None
+    rows = []
+    for name, parameter in source.study.space.parameters.items():
+        is_inactive = name not in best["parameters"]
+        value = "inactive" if is_inactive else shown(best["parameters"][name], 12)
+        rows.append((name, value, parameter.unit, _range(parameter)))
+    asked = best["number"]
+    caption = "Settings of the best value" + ("" if asked is None else f", number {asked}")
+    return rows, caption
 
 
 def _range(parameter: Parameter) -> str:

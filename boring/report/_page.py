@@ -20,7 +20,7 @@ from boring.validation import as_real
 
 from ._evaluations import evaluations_table
 from ._figures import WIDE_FROM, Drawn, Picture, Source, draw, pictures
-from ._findings import about, findings, state_line
+from ._findings import about, findings, settings_on_paper, state_line
 from ._text import escape, tag
 
 __all__ = ["html_report", "watch_html_report", "write_html_report"]
@@ -82,12 +82,15 @@ def html_report(
     name = title or (study.path.stem if study.path is not None else "Study")
     style, script = (_resource(file).strip() for file in ("style.css", "sort.js"))
     shown = [(key, heading) for key, heading in SECTIONS if key in content]
+    sections = [_section(key, heading, content[key]) for key, heading in shown]
+    if settings := settings_on_paper(source):
+        sections.append(_section("settings", "All best settings", settings, kind="on-paper"))
     return Template(_resource("page.html")).substitute(
         title=escape(name),
         about=escape(about(study)),
         state=escape(state_line(study.status(), time.strftime("%Y-%m-%d %H:%M:%S %z"))),
         links="".join(f'<li><a href="#{key}">{heading}</a></li>' for key, heading in shown),
-        sections="\n".join(_section(key, heading, content[key]) for key, heading in shown),
+        sections="\n".join(sections),
         version=escape(boring.__version__),
         refresh="" if refresh is None else f'<meta http-equiv="refresh" content="{refresh:.0f}">\n',
         style=style,
@@ -219,8 +222,8 @@ def _digest(text: str) -> str:
     return b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _section(key: str, heading: str, content: str) -> str:
-    return f'<section id="{key}">\n<h2>{heading}</h2>\n{content}\n</section>'
+def _section(key: str, heading: str, content: str, *, kind: str | None = None) -> str:
+    return tag("section", f"\n{tag('h2', heading)}\n{content}\n", id=key, class_=kind)
 
 
 def _all_evaluations(study: Study, value_label: str) -> str:

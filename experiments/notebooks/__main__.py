@@ -78,6 +78,8 @@ def execute(source: Path, target: Path) -> Path:
             notebook,
             timeout=SECONDS,
             record_timing=False,
+            # A kernel on this machine warns all the same that others might listen.
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],
             resources={"metadata": {"path": folder}},
         ).execute()
     notebook.metadata["language_info"] = {"name": "python"}

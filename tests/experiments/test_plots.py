@@ -143,3 +143,21 @@ def test_plots_are_written_without_pyplot_or_changed_settings(tmp_path, curves, 
     save(plot_subspace(W, W), tmp_path / "y.png")
     assert dict(mpl.rcParams) == before
     assert ("matplotlib.pyplot" in sys.modules) == had_pyplot
+
+
+def test_no_two_methods_of_one_picture_look_alike(curves):
+    curve = curves["mine"]
+    labels = ["boring", "boring-thesis", "rembo", "gp", "sobol", "random"]
+    labels += [f"peer {i}" for i in range(12)]
+    lines = plot_convergence(dict.fromkeys(labels, curve)).lines
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines]
+    assert len(set(looks)) == len(labels)
+
+
+def test_inks_follow_a_dark_background(curves, rng):
+    figure = new_figure(background="dark")
+    axes = plot_convergence(curves, figure.add_subplot(), n_initial=5)
+    W = random_frame(30, 2, rng)
+    bars = plot_subspace(W, W, names=[f"parameter {i}" for i in range(30)], figure=figure)
+    for text in (axes.xaxis.label, axes.title, *axes.get_xticklabels(), bars._suptitle):
+        assert min(mpl.colors.to_rgb(text.get_color())) > 0.8

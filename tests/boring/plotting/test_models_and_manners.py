@@ -14,7 +14,7 @@ from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
 from boring.loop.portfolio import iso_model, prior_mode
 from boring.loop.thesis import thesis_model
-from boring.plotting import SubspaceTrace, _canvas, new_figure
+from boring.plotting import SubspaceTrace, _canvas, _encoding, _labels, new_figure
 from boring.space import Box
 from boring.subspace.passive import qr_complement
 from boring.subspace.rotation import readable_basis
@@ -258,7 +258,7 @@ def test_a_compact_figure_is_the_same_picture(make) -> None:
     from xml.dom.minidom import parseString
 
     figure = plotting.plot_convergence(make.run(3, n=60)).figure
-    text = _canvas.encode(figure, "svg").decode()
+    text = _encoding.encode(figure, "svg").decode()
     svg = parseString(text)
     marks = svg.getElementsByTagName("use")
     dots = [mark for mark in marks if mark.parentNode.hasAttribute("style")]
@@ -268,7 +268,7 @@ def test_a_compact_figure_is_the_same_picture(make) -> None:
         assert "fill" in group.getAttribute("style")
     assert not re.search(r"\bd=\"[^\"]*\.\d{3}", text)
     first = '<use xlink:href="#a" x="1" y="2" style="s"/>'
-    two = _canvas.compact(f'<g>{first}<use xlink:href="#a" x="3" y="4.5678" style="t"/></g>')
+    two = _encoding.compact(f'<g>{first}<use xlink:href="#a" x="3" y="4.5678" style="t"/></g>')
     assert two.count("style") == 2
     assert 'y="4.56"' in two
 
@@ -287,7 +287,7 @@ def test_colours_of_values_keep_their_order_in_grey(theme, low_is_best) -> None:
 
 def test_directions_in_words() -> None:
     def words(most):
-        text = _canvas.combination(np.array([0.7, -0.69, 0.1, 0.05]), list("abcd"), most)
+        text = _labels.combination(np.array([0.7, -0.69, 0.1, 0.05]), list("abcd"), most)
         return text.replace("\N{NO-BREAK SPACE}", " ")
 
     assert words(4) == "0.70 a − 0.69 b"
@@ -309,7 +309,7 @@ def test_without_matplotlib_the_message_names_the_extra() -> None:
 
 
 def test_names_at_ticks_are_short_and_stay_apart() -> None:
-    from boring.plotting._canvas import SHORT_WIDTH, short_names
+    from boring.plotting._labels import SHORT_WIDTH, short_names
 
     assert short_names(["gain (dB)", "loss (train)", "loss (test)"]) == [
         "gain",

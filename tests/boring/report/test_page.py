@@ -210,9 +210,20 @@ def test_a_large_study_is_a_small_page_that_loads_nothing(large):
     assert len(large.encode()) < 4_000_000
     assert len(large.split("<table class=data>")[1]) < 1_500_000
     assert large.count("<tr") > 500
-    assert '<details class="settings"><summary>All 100 settings</summary>' in large
+    assert "<details><summary>All 100 settings</summary>" in large
     assert "the most important" in page.text
     assert "columns of this table do not fit on paper" in page.text
+
+
+def test_paper_has_all_settings_once_and_after_the_figures(large, text):
+    findings, settings = large.split('<section id="settings" class="on-paper">')
+    assert settings.count("<tr>") == 101
+    assert findings.rindex("<figure") < len(findings)
+    assert "<figure" not in settings
+    assert "All settings stand in the last section." in findings
+    assert 'href="#settings"' not in large, "no link to what the screen does not show"
+    assert "details:not([open]) { display: none; }" in large.split("@media print")[1]
+    assert 'id="settings"' not in text, "the findings show them all"
 
 
 @pytest.mark.parametrize(

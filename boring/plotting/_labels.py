@@ -1,0 +1,144 @@
+"""Words and numbers on pictures: names that fit a tick, lines that fit a width, few digits."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from boring.exceptions import InvalidInputError
+from boring.typing import FloatArray
+
+__all__ = ["brief", "combination", "names_of", "short_names", "wrap"]
+
+CHARACTER_WIDTH = 0.56
+"""Mean width of a character, in units of the size of the font."""
+
+SHORT_WIDTH = 18
+"""Characters that a name may have at a tick."""
+
+UNIT = re.compile(r"[(\[][^()\[\]]{1,16}[)\]]")
+"""A short remark in brackets, such as a unit, which stays on one line."""
+
+GAP = "\N{NO-BREAK SPACE}"
+
+
+def wrap(text: str, inches: float, points: float) -> str:
+    """Break lines of text that would be wider than so many inches at a size in points."""
+    width = max(8, int(inches / (points * CHARACTER_WIDTH / 72.0)))
+    return "\n".join(_filled(line, width) for line in text.split("\n"))
+
+
+def _filled(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    # A stand-in for spaces that are not to be broken at: those within a unit.
+    held = UNIT.sub(
+        lambda unit: unit[0].replace(" ", "\0") if len(unit[0]) < width else unit[0], line
+    )
+    return textwrap.fill(held, width).replace("\0", " ")
+
+
+def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
+    """Return the names of the parameters, x0, x1, ... by default.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not as many as parameters.
+    """
+    if names is None:
+        return [f"x{index}" for index in range(dim)]
+    listed = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(listed) != dim:
+        raise InvalidInputError(
+            f"names must hold one name for each of the {dim} parameters; received {len(listed)}. "
+            "Leave names out for x0, x1, ..."
+        )
+    return listed
+
+
+def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
+    """Return names for ticks: without units, and cut to a width, where they differ even so.
+
+    Names are cut at their end; those that would look alike in their middle, so that their last word
+    is left; those that still would at their beginning; and what is alike even then is left whole.
+    """
+    bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
+    texts = [_without_end(name, width) for name in bare]
+    for cut in (_without_middle, _without_start):
+        texts = _unless_alike(texts, [cut(name, width) for name in bare])
+    return _unless_alike(texts, bare)
+
+
+def _without_end(name: str, width: int) -> str:
+    return name if len(name) <= width else f"{_trimmed(name[: width - 1])}…"
+
+
+def _without_middle(name: str, width: int) -> str:
+    if len(name) <= width:
+        return name
+    end = name[-(width // 2 - 1) :]
+    end = end[end.index(" ") :] if " " in end.strip() else end
+    return f"{_trimmed(name[: width - 1 - len(end)])}…{end}"
+
+
+def _without_start(name: str, width: int) -> str:
+    if len(name) <= width:
+        return name
+    end = name[-(width - 1) :]
+    return f"…{end[end.index(' ') + 1 :] if ' ' in end.strip() else end}"
+
+
+def _trimmed(text: str) -> str:
+    """Return the beginning of a name, without the sign or space that it happens to end with."""
+    return text.rstrip(" ,;:.-_/") or text
+
+
+def _unless_alike(texts: Sequence[str], others: Sequence[str]) -> list[str]:
+    counts = Counter(texts)
+    return [text if counts[text] == 1 else other for text, other in zip(texts, others, strict=True)]
+
+
+def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str:
+    """Return a direction as the sum of its largest terms, such as ``0.71 x0 − 0.70 x3``.
+
+    Terms below a fifth of the largest are left out, as are those beyond ``most``; "…" stands for
+    them if their squares come to more than 2 per cent.
+    """
+    order = np.argsort(-np.abs(weights), kind="stable")
+    kept = [i for i in order[:most] if abs(weights[i]) >= 0.2 * abs(weights[order[0]])]
+    # No-break spaces keep a term together where a label is broken.
+    terms = [
+        f"{'−' if weights[i] < 0 else '+'}{GAP}{abs(weights[i]):.2f}{GAP}{names[i]}" for i in kept
+    ]
+    text = " ".join(terms).removeprefix(f"+{GAP}")
+    left = float(np.sum(weights**2) - np.sum(weights[kept] ** 2))
+    return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
+
+
+def brief(value: float, most: float = 1e6) -> str:
+    """Return a number in three digits, with a power of ten only where there would be many zeros.
+
+    Parameters
+    ----------
+    value : float
+    most : float
+        From which there are too many.
+
+    Examples
+    --------
+    >>> [brief(value) for value in (-1167.2, 0.5, 2.3e-4, 0.0)]
+    ['−1170', '0.5', '2.3e−4', '0']
+    """
+    if not np.isfinite(value):
+        text = f"{value:g}"
+    elif value == 0.0 or 1e-3 <= abs(value) < most:
+        text = np.format_float_positional(float(f"{value:.3g}"), trim="-")
+    else:
+        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        text = f"{float(mantissa):g}e{int(exponent)}"
+    return text.replace("-", "−")

@@ -1,0 +1,164 @@
+"""Long names with units, many parameters, small figures: nothing is cut off, nothing collides."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from boring import plotting
+from boring.loop.portfolio import prior_mode
+from boring.loop.thesis import thesis_model
+from boring.plotting import _canvas, _labels, new_figure
+from boring.subspace.passive import qr_complement
+
+SMALL, LARGE = (3.5, 2.8), (7.0, 4.4)
+YLABEL = "normalised emittance (mm mrad)"
+NAMES = [
+    "beam energy (MeV)",
+    "quadrupole gradient QF1 (T/m)",
+    "quadrupole gradient QD2 (T/m)",
+    "solenoid current, upstream (A)",
+    "ambient humidity at inlet (%)",
+    *(
+        f"corrector magnet {way} {i} (A)"
+        for i in range(1, 49)
+        for way in ("horizontal", "vertical")
+    ),
+]
+
+
+def pictures(make, dim, new):
+    """Return what draws each picture on a new figure, by name."""
+    names = NAMES[:dim]
+    one, X, y = make.estimate(dim, 1)
+    two, _, values = make.estimate(dim, 2)
+    three, _, _ = make.estimate(dim, 3)
+    run = make.run(dim, n=40, subspace=two)
+    large = make.run(dim, y=-1e5 * make.run(dim).y, direction="maximize")
+    W = make.truth(dim, 2)
+    model = thesis_model(W, qr_complement(W, 2))
+    posterior = model.condition(prior_mode(model), X, 1234.5 * make.value(X @ W))
+
+    def axes():
+        return new().add_subplot()
+
+    title = "Everything that was measured in the long campaign of March"
+    return {
+        "convergence": lambda: plotting.plot_convergence(
+            large, axes(), ylabel=YLABEL, n_initial=9, title=title
+        ),
+        "summary-1": lambda: plotting.plot_sufficient_summary(
+            one, X, 1e4 * y, axes(), names=names, ylabel=YLABEL
+        ),
+        "summary-2": lambda: plotting.plot_sufficient_summary(
+            two, X, 1e-4 * values, axes(), names=names, ylabel=YLABEL, title=title
+        ),
+        "loadings": lambda: plotting.plot_loadings(three, new(), names=names),
+        "spectrum": lambda: plotting.plot_spectrum(two, axes()),
+        "dimension": lambda: plotting.plot_dimension(two, axes()),
+        "importance": lambda: plotting.plot_importance(two, axes(), names=names),
+        "angles": lambda: plotting.plot_angles(run, axes()),
+        "parallel": lambda: plotting.plot_parallel_coordinates(
+            run, ax=axes(), names=names, label=YLABEL, title=title
+        ),
+        "slices": lambda: plotting.plot_slices(run, new(), names=names, ylabel=YLABEL),
+        "components": lambda: plotting.plot_components(
+            posterior, new(), names=names, ylabel=YLABEL
+        ),
+        "surrogate": lambda: plotting.plot_surrogate_values(
+            X[:, :1], 1e5 * y, 1e5 * y, figure=new(), unit="mm mrad"
+        ),
+    }  # fmt: skip
+
+
+def texts_of(figure):
+    """Return the texts that are drawn, with their boxes."""
+    figure.draw_without_rendering()
+    texts = [*figure.texts, figure._suptitle, figure._supylabel, figure._supxlabel]
+    texts += [text for legend in figure.legends for text in legend.get_texts()]
+    for axes in figure.axes:
+        texts += [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]
+        for axis in (axes.xaxis, axes.yaxis):
+            texts += [tick.label1 for tick in axis._update_ticks()]
+            texts += [tick.label2 for tick in axis._update_ticks()]
+        if axes.get_legend() is not None:
+            texts += axes.get_legend().get_texts()
+    drawn = {id(t): t for t in texts if t is not None and t.get_visible() and t.get_text().strip()}
+    return [(text, text.get_window_extent()) for text in drawn.values()]
+
+
+def overlap(a, b):
+    return min(min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0))
+
+
+def faults(figure):
+    """Return texts that leave the picture, and pairs that collide."""
+    found = texts_of(figure)
+    width, height = figure.bbox.size
+    cut = [
+        text.get_text()
+        for text, box in found
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+    ]
+    pairs = itertools.combinations(found, 2)
+    return cut + [(t.get_text(), u.get_text()) for (t, a), (u, b) in pairs if overlap(a, b) > 1.5]
+
+
+@pytest.mark.parametrize(("dim", "size"), [(5, LARGE), (100, SMALL)])
+def test_no_text_is_cut_off_or_meets_another(make, dim, size) -> None:
+    for name, draw in pictures(make, dim, lambda: new_figure(*size)).items():
+        drawn = draw()
+        figure = drawn if hasattr(drawn, "savefig") else drawn.figure
+        assert faults(figure) == [], name
+
+
+def test_faults_would_be_seen() -> None:
+    figure = new_figure(3.0, 2.0)
+    axes = figure.add_subplot()
+    axes.set_title("a title that is much too long for so small a figure", loc="left")
+    axes.set_xticks([0.0, 0.01], ["one", "two"])
+    found = faults(figure)
+    assert axes.get_title(loc="left") in found
+    assert ("one", "two") in found
+
+
+def test_a_legend_over_points_that_are_everywhere_stands_above_the_axes(make) -> None:
+    estimate, X, y = make.estimate(5, 1)
+    for axes in (
+        plotting.plot_convergence(make.run(5), title="A title"),
+        plotting.plot_sufficient_summary(estimate, X, y, title="A title"),
+        plotting.plot_parallel_coordinates(make.run(5), title="A title"),
+    ):
+        axes.figure.draw_without_rendering()
+        legend = axes.get_legend().get_window_extent()
+        assert legend.y0 >= axes.get_window_extent().y1 - 1.0
+        assert overlap(legend, axes._left_title.get_window_extent()) <= 1.5
+
+
+def test_names_that_share_beginning_and_end_stay_apart() -> None:
+    found = _labels.short_names(NAMES)
+    assert len(set(found)) == len(NAMES)
+    assert max(map(len, found)) <= _labels.SHORT_WIDTH
+    assert found[1:6] == [
+        "quadrupole gr… QF1",
+        "quadrupole gr… QD2",
+        "solenoid current…",
+        "ambient humidity…",
+        "…horizontal 1",
+    ]
+
+
+def test_units_stay_on_one_line() -> None:
+    assert _labels.wrap("normalised emittance (mm mrad)", 1.9, 10.0) == (
+        "normalised emittance\n(mm mrad)"
+    )
+
+
+def test_colour_bars_say_few_digits_with_a_true_minus(make) -> None:
+    estimate, X, y = make.estimate(5, 2)
+    axes = plotting.plot_sufficient_summary(estimate, X, -1234.5678 * np.abs(y))
+    bar = axes.figure.axes[-1]
+    _canvas.settle(axes)
+    texts = [tick.get_text() for tick in bar.get_yticklabels()]
+    assert all(len(text) <= 6 for text in texts)
+    assert any(text.startswith("−") for text in texts)
