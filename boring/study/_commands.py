@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from boring.exceptions import BoringError, InvalidInputError
 
 from ._command_input import (
@@ -58,7 +56,7 @@ def init(args: argparse.Namespace) -> Answer:
 
 def ask(args: argparse.Namespace) -> Answer:
     with _writing(args) as study:
-        suggestions = study.ask(args.n)
+        suggestions = study.ask(args.n, fixed=json_object(args.fixed, "--fixed"))
     lines = [f"{s.number}\t{json.dumps(plain(s.parameters))}" for s in suggestions]
     return "\n".join(lines), {"suggestions": [s.to_dict() for s in suggestions]}
 
@@ -114,10 +112,28 @@ def status(args: argparse.Namespace) -> Answer:
 
 
 def best(args: argparse.Namespace) -> Answer:
-    best = _reading(args).best
+    study = _reading(args)
+    if args.by_mean:
+        mean = study.best_by_mean
+        if mean is None:
+            raise NothingYetError(
+                "There is no best value by mean: the values show no noise, or are too few, or the "
+                "optimiser has no such model. Leave --by-mean out."
+            )
+        settings = json.dumps(plain(mean["parameters"]))
+        return f"{mean['mean']:.10g}\t{mean['sd']:.3g}\t{settings}", mean
+    best = study.best
     if best is None:
         raise NothingYetError("There is no best value yet: tell one that meets the constraints.")
     return f"{best['value']:.10g}\t{json.dumps(plain(best['parameters']))}", best
+
+
+def predict(args: argparse.Namespace) -> Answer:
+    study = _reading(args)
+    if not study.optimizer.data.is_informative:
+        raise NothingYetError("There is no model yet: tell two values that differ.")
+    mean, sd = study.predict(json_object(args.parameters, "--parameters"))
+    return f"{mean[0]:.10g}\t{sd[0]:.3g}", {"mean": float(mean[0]), "sd": float(sd[0])}
 
 
 def subspace(args: argparse.Namespace) -> Answer:
@@ -141,24 +157,12 @@ def plot(args: argparse.Namespace) -> Answer:
     from boring import plotting
 
     study = _reading(args)
-    labels = [label for _, label in study.space.columns]
-    optimizer = study.optimizer
     kind = args.kind
-    axes: Any
-    if kind == "convergence":
-        axes = plotting.plot_convergence(study.result())
-    elif kind in ("slices", "parallel"):
-        draw = plotting.plot_slices if kind == "slices" else plotting.plot_parallel_coordinates
-        axes = draw(optimizer, names=labels)
-    elif kind == "summary":
-        axes = plotting.plot_sufficient_summary(optimizer)
-    else:
-        if study.subspace is None:
-            raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
-        draw = getattr(plotting, f"plot_{kind}")
-        named = {"names": labels} if kind in ("importance", "loadings") else {}
-        axes = draw(optimizer, **named)
-    plotting.save(_figure_of(axes), args.output)
+    if kind in ("importance", "loadings", "spectrum", "dimension") and study.subspace is None:
+        raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
+    name = {"summary": "sufficient_summary", "parallel": "parallel_coordinates"}.get(kind, kind)
+    picture = getattr(plotting, f"plot_{name}")(study)
+    plotting.save(picture, args.output)
     return f"Drawn: {args.output}", {"path": str(args.output), "kind": kind}
 
 
@@ -183,7 +187,12 @@ def export(args: argparse.Namespace) -> Answer:
 
 def add(args: argparse.Namespace) -> Answer:
     with _writing(args) as study:
-        n = study.add_csv(args.data, value=args.value)
+        n = study.add(
+            Path(args.data),
+            value=args.value,
+            fill=json_object(args.fill, "--fill"),
+            outside="skip" if args.skip_outside else "refuse",
+        )
     return f"Added: {_count(n, 'row')}.", {"rows": n}
 
 
@@ -221,8 +230,3 @@ def _reading(args: argparse.Namespace) -> Study:
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _figure_of(axes: Any) -> Any:
-    first = np.ravel(np.asarray(axes, dtype=object))[0]
-    return getattr(first, "figure", first)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError, JournalError, NonFiniteWarning
+from boring.history import Tell
 from boring.journal import Journal, read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
@@ -19,10 +21,10 @@ from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
 from boring.validation import as_positive_int
 
-from . import _tables
+from . import _earlier
 from ._file import new_journal, space_of_file
 from ._lock import DEFAULT_WAIT, StudyLock
-from ._translation import Entry, notes_of, tells
+from ._translation import Entry, notes_of, number_of, parameters_of, tells
 from .recorded import RecordedStudy
 from .status import StudyStatus, Suggestion
 
@@ -173,12 +175,15 @@ class Study(RecordedStudy):
         study._read_only = read_only
         return study
 
-    def ask(self, n: int = 1) -> list[Suggestion]:
+    def ask(self, n: int = 1, *, fixed: Mapping[str, Any] | None = None) -> list[Suggestion]:
         """Return new configurations to evaluate.
 
         Parameters
         ----------
         n : int, default 1
+        fixed : mapping of parameter to value, optional
+            What these suggestions have to hold, such as the setting of a knob that is stuck
+            today; the others are sought for it. Asks without it are as free as before.
 
         Returns
         -------
@@ -188,18 +193,25 @@ class Study(RecordedStudy):
 
         Raises
         ------
+        InvalidInputError
+            If n is not a positive integer, or a fixed value is not of the space.
+        SpaceExhaustedError
+            If no new configuration is left.
         JournalError
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
+        part = self._space.domain_with(fixed) if fixed else None
         with self._mutex:
             self._check_writable()
-            self._optimizer.ask(len(self._optimizer._history.pending) + n)
+            n_pending = len(self._optimizer._history.pending) + n
+            with nullcontext() if part is None else self._optimizer._within(part):
+                self._optimizer.ask(n_pending)
             return self._suggestions(self._optimizer._history.pending[-n:])
 
     def tell(
         self,
-        what: int | Mapping[str, Any],
+        what: int | Suggestion | Mapping[str, Any],
         value: float,
         constraints: Sequence[float] | None = None,
         *,
@@ -209,8 +221,8 @@ class Study(RecordedStudy):
 
         Parameters
         ----------
-        what : int or mapping
-            The number of a suggestion, in any order and however late; or a configuration, which
+        what : int, Suggestion or mapping
+            A suggestion or its number, in any order and however late; or a configuration, which
             answers the suggestion that it equals, or else is recorded as not asked for. The
             value of a withdrawn number is recorded likewise.
         value : float
@@ -230,13 +242,17 @@ class Study(RecordedStudy):
         self._record([(what, value, constraints, None, notes_of(seconds=seconds))])
 
     def tell_failed(
-        self, what: int | Mapping[str, Any], reason: str = "", *, seconds: float | None = None
+        self,
+        what: int | Suggestion | Mapping[str, Any],
+        reason: str = "",
+        *,
+        seconds: float | None = None,
     ) -> None:
         """Record that an evaluation failed.
 
         Parameters
         ----------
-        what : int or mapping
+        what : int, Suggestion or mapping
             As in `tell`.
         reason : str
         seconds : float, optional
@@ -249,12 +265,12 @@ class Study(RecordedStudy):
         notes = notes_of(seconds=seconds)
         self._record([(what, float("nan"), None, str(reason) or "failed", notes)])
 
-    def withdraw(self, number: int) -> None:
+    def withdraw(self, number: int | Suggestion) -> None:
         """Take back a suggestion that will not be evaluated; nothing is learned from it.
 
         Parameters
         ----------
-        number : int
+        number : int or Suggestion
 
         Raises
         ------
@@ -265,39 +281,61 @@ class Study(RecordedStudy):
         """
         with self._mutex:
             self._check_writable()
-            self._optimizer.withdraw(number)
+            self._optimizer.withdraw(number_of(number, self._space, self._optimizer._history))
 
-    def add(self, data: Any, *, value: str = "value") -> int:
+    def add(
+        self,
+        data: Any,
+        *,
+        value: str = "value",
+        fill: Mapping[str, Any] | None = None,
+        outside: Literal["refuse", "skip"] = "refuse",
+    ) -> int:
         """Take earlier evaluations, as a start; they count as the initial design.
 
         Parameters
         ----------
-        data : list of dict, DataFrame, or path of a CSV file
+        data : list of dict, DataFrame, Study, or path of a CSV file or of a study
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints. Other columns are
             ignored. A missing value stands for a failure, described by a column ``error``.
         value : str, default "value"
             Column of the value.
+        fill : mapping of parameter to value, optional
+            Where a row does not say: what a parameter was that the data do not know yet.
+        outside : {"refuse", "skip"}, default "refuse"
+            What to do with a row that the space does not hold, as when a range is narrower now:
+            refuse all, or leave that row out, with a warning that counts them.
 
         Returns
         -------
         int
-            Number of rows.
+            Number of rows taken.
 
         Raises
         ------
         InvalidInputError
             If a row is not of the space; none is recorded then.
         JournalError
-            If the file cannot be written.
+            If the file cannot be written, or that of the other study cannot be read.
+
+        Warns
+        -----
+        BoringWarning
+            If rows were left out.
         """
-        if isinstance(data, (str, os.PathLike)):
-            rows = _tables.read_csv(Path(data), self._space)
-        else:
-            rows = _tables.rows_of(data)
-        entries = _tables.entries(rows, self._space, self.n_constraints, value)
-        self._record([(x, y, c, error, {"source": "data"}) for x, y, c, error in entries])
-        return len(entries)
+        if _earlier.is_study_file(data):
+            data = Study.open(data, read_only=True)
+        found = _earlier.entries(
+            _earlier.rows_of(data, self._space),
+            self._space,
+            self.n_constraints,
+            value=value,
+            fill=fill,
+            outside=outside,
+        )
+        self._record([(x, y, c, error, {"source": "data"}) for x, y, c, error in found])
+        return len(found)
 
     def add_csv(self, path: str | os.PathLike[str], *, value: str = "value") -> int:
         """Take the evaluations of a CSV file, such as `to_csv` writes; see `add`."""
@@ -439,4 +477,7 @@ class Study(RecordedStudy):
             self._check_writable()
             history = self._optimizer._history
             events = tells(entries, self._space, history, self.n_constraints)
-            self._optimizer._record(events, expected=(NonFiniteWarning,))
+            self._optimizer._record(events, expected=(NonFiniteWarning,), place=self._place)
+
+    def _place(self, tell: Tell) -> str:
+        return str(parameters_of(tell, self._space))
