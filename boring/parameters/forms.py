@@ -87,8 +87,8 @@ def _parameter(name: str, form: Any) -> Parameter:
         return Categorical(name, tuple(form))
     raise InvalidInputError(
         f"Parameter {name!r} must be (low, high), a list of choices, a parameter, an object with "
-        f"a 'type', or an Optuna distribution; received {form!r}. Use Fixed({name!r}, value) for "
-        "a value that does not vary."
+        f"a 'type', or an Optuna distribution; received {form!r}. Use Fixed({name!r}, value), in "
+        "JSON {'type': 'fixed', 'value': ...}, for a value that does not vary."
     )
 
 

@@ -205,7 +205,11 @@ def _parser() -> _Parser:
     )
     withdraw.add_argument("number", type=int, metavar="NUMBER", help="number that was asked")
 
-    command("status", _commands.status, "Show how many values there are and what is outstanding.")
+    command(
+        "status",
+        _commands.status,
+        "Show how many values there are, and the settings that are outstanding.",
+    )
     best = command(
         "best", _commands.best, "Print the best value and its settings: value, tab, JSON."
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from boring.exceptions import BoringError, InvalidInputError
+from boring.parameters.base import Parameter
 
 from ._command_input import (
     UsageError,
@@ -20,6 +21,7 @@ from ._command_input import (
     space_argument,
 )
 from .report import make_report
+from .status import Suggestion
 from .study import Study
 
 
@@ -51,14 +53,20 @@ def init(args: argparse.Namespace) -> Answer:
             "optimizer": study.optimizer.name,
             "seed": str(study.optimizer.entropy),
         }
-    return f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.", values
+        lines = [
+            f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.",
+            *(f"  {name}: {_kind_of(study.space.parameters[name])}" for name in names),
+            *(f"  always {constraint.describe()}" for constraint in study.space.constraints),
+        ]
+    return "\n".join(lines), values
 
 
 def ask(args: argparse.Namespace) -> Answer:
     with _writing(args) as study:
         suggestions = study.ask(args.n, fixed=json_object(args.fixed, "--fixed"))
-    lines = [f"{s.number}\t{json.dumps(plain(s.parameters))}" for s in suggestions]
-    return "\n".join(lines), {"suggestions": [s.to_dict() for s in suggestions]}
+    return "\n".join(map(_line_of, suggestions)), {
+        "suggestions": [suggestion.to_dict() for suggestion in suggestions]
+    }
 
 
 def tell(args: argparse.Namespace) -> Answer:
@@ -95,20 +103,25 @@ def withdraw(args: argparse.Namespace) -> Answer:
 
 
 def status(args: argparse.Namespace) -> Answer:
-    status = _reading(args).status()
+    study = _reading(args)
+    status, outstanding = study.status(), study.outstanding
     n_bad = status.n_failed + status.n_infeasible
     best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
     lines = [
         f"{status.path}: {status.direction} by {status.optimizer}",
         f"{_count(status.n_told, 'value')}: {status.n_told - n_bad} good, "
         f"{status.n_failed} failed, {status.n_infeasible} infeasible",
-        f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
         f"best value: {best}",
+        f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
+        *map(_line_of, outstanding),
     ]
     if status.writer is not None:
         writer = f"process {status.writer['pid']} on {status.writer['host']}"
         lines.append(f"open for writing by {writer}")
-    return "\n".join(lines), status.to_dict()
+    return "\n".join(lines), {
+        **status.to_dict(),
+        "suggestions": [suggestion.to_dict() for suggestion in outstanding],
+    }
 
 
 def best(args: argparse.Namespace) -> Answer:
@@ -220,12 +233,22 @@ def _say_page(n_told: int) -> None:
     sys.stderr.write(f"boring: page written, {n_told} values\n")
 
 
+def _line_of(suggestion: Suggestion) -> str:
+    return f"{suggestion.number}\t{json.dumps(plain(suggestion.parameters))}"
+
+
 def _writing(args: argparse.Namespace) -> Study:
     return Study.open(args.file, wait=args.wait)
 
 
 def _reading(args: argparse.Namespace) -> Study:
     return Study.open(args.file, read_only=True)
+
+
+def _kind_of(parameter: Parameter) -> str:
+    """Return how a parameter was understood, such as ``real, low 0.1, high 10, unit dB``."""
+    kind, *details = parameter.to_dict().items()
+    return ", ".join([kind[1], *(f"{name} {json.dumps(value)}" for name, value in details)])
 
 
 def _count(n: int, noun: str) -> str:
