@@ -119,6 +119,15 @@ class TestProblem:
     passive_basis: FloatArray | None = None
     noise_std: float = 0.0
 
+    def __repr__(self) -> str:
+        """Return name, dimensions and optimum; the attributes have the rest."""
+        hidden = "" if self.effective_dim is None else f"{self.effective_dim} in "
+        optimum = "unknown" if self.optimum is None else f"{self.optimum:.6g}"
+        return (
+            f"<{type(self).__name__} {self.name!r}: {self.direction} over {hidden}{self.dim} "
+            f"inputs, optimum {optimum}>"
+        )
+
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""
         for name in ("optimizers", "true_basis", "passive_basis"):

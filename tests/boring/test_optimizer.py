@@ -678,3 +678,6 @@ def test_where_a_run_stands_is_said_in_a_line():
     optimizer.tell(optimizer.ask()[0], 2.5)
     optimizer.ask()
     assert "1 told, 1 pending; best value 2.5" in repr(optimizer)
+    assert repr(optimizer.state()) == (
+        "<OptimizerState: 'stepper', maximize over 2 inputs, 1 told, 1 pending>"
+    )
