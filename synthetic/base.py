@@ -12,7 +12,7 @@ from boring.exceptions import InvalidInputError
 from boring.space import Box
 from boring.typing import Direction, FloatArray
 
-__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient", "cube_problem"]
+__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient", "check_problem", "cube_problem"]
 
 Sign = Literal[1, -1]
 
@@ -278,6 +278,15 @@ class TestProblem:
                 f"{points[outside[0]].tolist()}. Clip it with problem.space.clip."
             )
         return points, single
+
+
+def check_problem(given: object) -> None:
+    """Raise for what is no problem, such as a plain function."""
+    if not isinstance(given, TestProblem):
+        raise InvalidInputError(
+            f"A TestProblem is needed; received {type(given).__name__}. A function becomes one "
+            "with its box: TestProblem(name, space, formula), its formula with value and gradient."
+        )
 
 
 def cube_problem(
