@@ -157,7 +157,14 @@ def match_pending(
     return tells
 
 
-def notices(told: FloatArray, tells: list[Tell]) -> list[Notice]:
+def place_of(tell: Tell) -> str:
+    """Return where a value belongs, in words."""
+    return f"x = {tell.x.tolist()}"
+
+
+def notices(
+    told: FloatArray, tells: list[Tell], place: Callable[[Tell], str] = place_of
+) -> list[Notice]:
     """Return what is to be said about new tells, given the points told before."""
     found: list[Notice] = []
     bad = [tell for tell in tells if not np.isfinite(tell.y)]
@@ -167,20 +174,28 @@ def notices(told: FloatArray, tells: list[Tell]) -> list[Notice]:
             (
                 NonFiniteWarning,
                 f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is "
-                f"{bad[0].y} at x = {bad[0].x.tolist()}{reason}. Recorded and left out of fits.",
+                f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
             )
         )
-    known = told
+    known = {(x + 0.0).tobytes() for x in told}
+    again = []
     for tell in tells:
-        if len(known) and np.any(np.all(known == tell.x, axis=1)):
-            found.append(
-                (
-                    DuplicatePointWarning,
-                    f"x = {tell.x.tolist()} was told before; both values are kept. Repeat points "
-                    "only to average noise.",
-                )
+        key = (tell.x + 0.0).tobytes()
+        if key in known:
+            again.append(tell)
+        known.add(key)
+    if again:
+        which = (
+            f"{place(again[0])} was told before; both"
+            if len(again) == 1
+            else f"{len(again)} points were told before, the first is {place(again[0])}; all"
+        )
+        found.append(
+            (
+                DuplicatePointWarning,
+                f"{which} values are kept. Repeat points only to average noise.",
             )
-        known = np.vstack([known, tell.x])
+        )
     return found
 
 
@@ -200,6 +215,12 @@ def constant_notice(data: Observations, is_model_based: bool) -> Notice:
 
 def checked_proposal(proposal: Proposal, dim: int, name: str) -> Proposal:
     """Return a proposal with its point checked and clipped to the cube."""
+    if not isinstance(proposal, Proposal):
+        raise FitError(
+            f"_propose must return a Proposal; that of optimiser {name!r} returned "
+            f"{type(proposal).__name__}. Return Proposal(x), with x of shape ({dim},) in scaled "
+            "units."
+        )
     x = np.asarray(proposal.x, dtype=np.float64)
     if x.shape != (dim,) or not np.all(np.isfinite(x)):
         raise FitError(

@@ -18,7 +18,7 @@ from .exceptions import InvalidInputError
 from .history import History
 from .journal import Journal, read_journal
 from .proposal import NoOptions
-from .result import OptimizerState
+from .result import OptimizerState, best_so_far
 from .rng import seed_entropy
 from .space import Box
 from .typing import Direction, FloatArray, SeedLike
@@ -58,6 +58,11 @@ class RecordedRun:
         noise_std: float | None = None,
         **options: Any,
     ) -> None:
+        if not isinstance(getattr(self, "name", None), str):
+            raise InvalidInputError(
+                f"An optimiser must have a name, by which states and journals know it; "
+                f"{type(self).__name__} has none. Write name = '...' into the class."
+            )
         if direction not in {"minimize", "maximize"}:
             raise InvalidInputError(
                 "direction must be 'minimize' or 'maximize'; received "
@@ -86,6 +91,16 @@ class RecordedRun:
         self._has_warned_constant = False
         self._journal: Journal | None = None
         self._stop_reason: dict[str, float] = {}
+
+    def __repr__(self) -> str:
+        """Return where the run stands, in one line."""
+        history = self._history
+        best = best_so_far(history.y, self._direction, history.constraints(self._n_constraints))
+        return (
+            f"<{type(self).__name__}: {self._direction} over {self._space.dim} inputs; "
+            f"{history.n_told} told, {len(history.pending)} pending; best value "
+            f"{f'{best[-1]:.6g}' if np.isfinite(best[-1:]).any() else 'none yet'}>"
+        )
 
     def _checked_noise(self, noise_std: float | None) -> float | None:
         if noise_std is None:
@@ -213,6 +228,11 @@ class RecordedRun:
         InvalidInputError
             If the state belongs to another class, or the run has a domain and none came.
         """
+        if not isinstance(state, OptimizerState):
+            raise InvalidInputError(
+                f"state must be an OptimizerState; received {type(state).__name__}. Read a file "
+                "with OptimizerState.load(path), and a journal with resume(path)."
+            )
         support.check_domain_of_state(state.has_domain, domain)
         kind = support.resolve_class(cls, state.optimizer)
         optimizer = kind(

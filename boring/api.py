@@ -23,6 +23,33 @@ from .validation import as_positive_int, suggest
 
 __all__ = ["maximize", "minimize"]
 
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("maxfev", "maxiter", "max_iter", "maxfun", "n_calls", "n_iter", "n_trials"),
+        "n_evaluations counts the evaluations",
+    ),
+    **dict.fromkeys(("verbose", "disp", "show_progress_bar"), "progress=True shows a bar"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed makes a run repeatable"),
+    **dict.fromkeys(
+        ("n_initial_points", "n_random_starts", "init_points", "n_startup_trials"),
+        "n_initial is the length of the initial design",
+    ),
+    **dict.fromkeys(
+        ("x0", "y0", "X", "y", "initial_points"),
+        "tell an optimiser what is known: BoringOptimizer(...).tell(X, y).run(fun, n)",
+    ),
+    **dict.fromkeys(
+        ("n_jobs", "workers", "n_workers"), "boring.study.Study.run evaluates with several workers"
+    ),
+    **dict.fromkeys(
+        ("tol", "xtol", "ftol", "timeout", "n_stop"),
+        "stopping takes a condition of boring.stopping",
+    ),
+    "args": "bind further arguments by functools.partial",
+    "constraints": "n_constraints is the number of measured ones, domain holds known ones",
+}
+"""What names of other libraries are here."""
+
 _KEYWORDS = ("method", "seed", "callback", "on_error", "journal", "stopping", "progress")
 
 
@@ -220,9 +247,10 @@ def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
     allowed = ("n_initial", "domain", "repeats", *OUTCOME_FIELDS, *kind.option_names())
     for keyword in options:
         if keyword not in allowed:
+            remedy = f"Here {_ELSEWHERE[keyword]}. " if keyword in _ELSEWHERE else ""
             raise UnknownNameError(
                 f"Method {kind.name!r} has no option {keyword!r}. "
-                f"{suggest(keyword, (*allowed, *_KEYWORDS))}"
+                f"{remedy}{suggest(keyword, (*allowed, *_KEYWORDS))}"
             )
 
 

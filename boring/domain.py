@@ -258,7 +258,14 @@ class Domain:
         points = as_points(U, self._dim, "U")
         found = np.empty((len(points), len(self._constraints)))
         for column, constraint in enumerate(self._constraints if len(points) else ()):
-            values = np.asarray(constraint(points.copy()), dtype=np.float64)
+            try:
+                values = np.asarray(constraint(points.copy()), dtype=np.float64)
+            except Exception as error:
+                raise InvalidInputError(
+                    f"A constraint must return one value for each point; number {column} raised "
+                    f"{type(error).__name__}: {error}. It takes points of shape (n, D), scaled "
+                    "units; return NaN where there is no value."
+                ) from error
             if values.shape != (len(points),):
                 raise InvalidInputError(
                     f"A constraint must return one value for each point; number {column} returned "

@@ -26,6 +26,7 @@ __all__ = [
     "JournalWarning",
     "NonFiniteWarning",
     "NumericsWarning",
+    "OutsideSpaceError",
     "SpaceExhaustedError",
     "SubspaceWarning",
     "UnknownNameError",
@@ -46,6 +47,10 @@ class BoringError(Exception):
 
 class InvalidInputError(BoringError, ValueError):
     """An argument breaks a documented rule."""
+
+
+class OutsideSpaceError(InvalidInputError):
+    """A configuration is understood, and has a value that its space does not hold."""
 
 
 class UnknownNameError(InvalidInputError):

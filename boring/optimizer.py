@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -374,6 +376,16 @@ class Optimizer(RecordedRun, ABC):
 
     # The machinery.
 
+    @contextmanager
+    def _within(self, domain: Domain) -> Iterator[None]:
+        """Ask for points of a part of the domain."""
+        whole, placing = self._domain, self._placing
+        self._domain, self._placing = domain, replace(placing, domain=domain, asked=whole)
+        try:
+            yield
+        finally:
+            self._domain, self._placing = whole, placing
+
     def _next_ask(self) -> Ask:
         start = time.perf_counter()
         history = self._history
@@ -456,9 +468,14 @@ class Optimizer(RecordedRun, ABC):
         rows = as_constraints(constraints, len(points), self._n_constraints)
         self._record(support.match_pending(self._history, self._space, points, values, rows, error))
 
-    def _record(self, tells: list[Tell], expected: tuple[type[BoringWarning], ...] = ()) -> None:
+    def _record(
+        self,
+        tells: list[Tell],
+        expected: tuple[type[BoringWarning], ...] = (),
+        place: Callable[[Tell], str] = support.place_of,
+    ) -> None:
         """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
-        notices = support.notices(self._history.X, tells)
+        notices = support.notices(self._history.X, tells, place)
         if self._repeats:
             notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
         self._history = self._history.with_tells(tells)

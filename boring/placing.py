@@ -63,13 +63,18 @@ class Placing:
         ``sobol(start, stop)`` returns points of the run's sequence, shape (stop - start, D).
     repeats : bool
         Whether taken points may be asked again.
+    asked : Domain, optional
+        Of the taken points, where the domain is a part of it; None for the domain itself.
     """
 
     space: Box
     domain: Domain
     sobol: Callable[[int, int], FloatArray]
     repeats: bool = False
-    _blocks: dict[int, tuple[np.ndarray, FloatArray]] = field(default_factory=dict, repr=False)
+    asked: Domain | None = None
+    _blocks: dict[int, tuple[np.ndarray, FloatArray]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def proposal(self, x: FloatArray, known: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the point to ask in place of a proposal.
@@ -89,7 +94,7 @@ class Placing:
         InvalidInputError
             If no point was found that the constraints allow.
         """
-        taken = self.domain.snap(known)
+        taken = (self.asked or self.domain).snap(known)
         u = self._snapped(x[None, :])
         if self._fits(u, taken)[0]:
             return np.asarray(u[0])
@@ -115,7 +120,7 @@ class Placing:
         first : int
             Where to begin in the sequence.
         """
-        taken = self.domain.snap(known)
+        taken = (self.asked or self.domain).snap(known)
         u = self._snapped(x[None, :])
         if self._fits(u, taken)[0]:
             return np.asarray(u[0])

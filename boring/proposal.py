@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,12 +80,12 @@ class Proposal:
     ----------
     x : ndarray, shape (D,), scaled units
         Clipped to [-1, 1].
-    memory : mapping of str to JSON-able values
+    memory : mapping of str to JSON-able values, default {}
         What to remember for the next proposal.
-    info : mapping of str to number, text or None
+    info : mapping of str to number, text or None, default {}
         What to say about the point; a ``"phase"`` in it names the phase of the record.
     """
 
     x: FloatArray
-    memory: Mapping[str, Any]
-    info: Mapping[str, InfoValue]
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, InfoValue] = field(default_factory=dict)

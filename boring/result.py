@@ -157,6 +157,13 @@ class OptimizerState:
     n_constraints: int = 0
     noise_std: float | None = None
 
+    def __repr__(self) -> str:
+        """Return a line; `to_json` has everything."""
+        return (
+            f"<OptimizerState: {self.optimizer!r}, {self.direction} over {self.space.dim} inputs, "
+            f"{self.history.n_told} told, {len(self.history.pending)} pending>"
+        )
+
     def outcomes(self) -> dict[str, Any]:
         """Return the arguments of the optimiser on constraints and noise; none by default."""
         return stated_outcomes(self.n_constraints, self.noise_std)

@@ -72,7 +72,13 @@ def seed_entropy(seed: SeedLike) -> int:
     if isinstance(seed, np.random.SeedSequence):
         words = seed.generate_state(ENTROPY_BITS // 32, np.uint32)
         return sum(int(word) << (32 * position) for position, word in enumerate(words))
-    return as_positive_int(seed, "seed", minimum=0)
+    try:
+        return as_positive_int(seed, "seed", minimum=0)
+    except InvalidInputError:
+        raise InvalidInputError(
+            "seed must be an integer of at least 0, a numpy.random.SeedSequence, or None for "
+            f"chance; received {seed!r}. Pass for example seed=1."
+        ) from None
 
 
 def _key_words(part: int | str) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ Raw units are the caller's; scaled units are those of everything inside the libr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +80,7 @@ class Box:
 
         Parameters
         ----------
-        bounds : Box, or array_like of shape (D, 2)
+        bounds : Box, array_like of shape (D, 2), or scipy.optimize.Bounds
             A box is returned as it is; otherwise one ``(lower, upper)`` pair a coordinate.
 
         Returns
@@ -99,6 +99,14 @@ class Box:
         """
         if isinstance(bounds, Box):
             return bounds
+        if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+            return cls(*np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub)))
+        if isinstance(bounds, Mapping):
+            raise InvalidInputError(
+                "Bounds have no names: they must be an array of shape (D, 2); received "
+                f"{type(bounds).__name__}. Pass list(bounds.values()), or give the parameters to "
+                "boring.study.Study."
+            )
         remedy = "Pass a Box, or one (lower, upper) pair for each coordinate."
         try:
             pairs = real_array(bounds)

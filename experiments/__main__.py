@@ -14,6 +14,7 @@ from .arena_command import add_arena, run_arena_command
 from .arguments import add_runs, method_names, positive, seeds_of
 from .companion.command import add_companion, run_companion_command
 from .config import EXPERIMENTS, GROUPS, get_experiment
+from .own import own_modules
 from .peers import PEERS
 from .thesis.command import add_thesis, run_thesis_command
 from .tuning.command import add_tuning, run_tuning_command
@@ -37,6 +38,7 @@ examples:
   python -m experiments run camelback-2-in-5 --methods 'boring,boring[subspace_every=0]'
   python -m experiments arena --experiments thesis --seeds 5 --jobs 2 --time-limit 60
   python -m experiments arena --report-only
+  python -m experiments --import my_optimizer run camelback-2-in-5 --methods boring,hill-climb
   python -m experiments thesis --quick
   python -m experiments companion mixtures-bo density-ratio --quick
   python -m experiments tuning --tasks svm-digits --seeds 3
@@ -64,6 +66,15 @@ def build_parser() -> argparse.ArgumentParser:
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--import",
+        dest="modules",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="of your own, which registers optimisers or adds to experiments.config.EXPERIMENTS; "
+        "may be repeated, and stands before the command",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
@@ -210,6 +221,28 @@ def _bench(arguments: argparse.Namespace) -> None:
     run_bench(arguments.out, seeds=arguments.seeds, jobs=arguments.jobs, only=arguments.only)
 
 
+def _act(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    if arguments.command == "run":
+        _run(arguments)
+    elif arguments.command == "report":
+        _report(arguments)
+    elif arguments.command == "arena":
+        run_arena_command(arguments)
+    elif arguments.command == "thesis":
+        run_thesis_command(arguments)
+    elif arguments.command == "companion":
+        run_companion_command(arguments)
+    elif arguments.command == "tuning":
+        run_tuning_command(arguments)
+    elif arguments.command == "list":
+        _list()
+    elif arguments.command == "demo":
+        _demo(arguments)
+    else:
+        _bench(arguments)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 failed, 2 wrong input."""
     arguments = build_parser().parse_args(argv)
@@ -217,24 +250,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from . import check_siblings
 
         check_siblings()
-        if arguments.command == "run":
-            _run(arguments)
-        elif arguments.command == "report":
-            _report(arguments)
-        elif arguments.command == "arena":
-            run_arena_command(arguments)
-        elif arguments.command == "thesis":
-            run_thesis_command(arguments)
-        elif arguments.command == "companion":
-            run_companion_command(arguments)
-        elif arguments.command == "tuning":
-            run_tuning_command(arguments)
-        elif arguments.command == "list":
-            _list()
-        elif arguments.command == "demo":
-            _demo(arguments)
-        else:
-            _bench(arguments)
+        with own_modules(arguments.modules):
+            _act(arguments)
     except (BoringError, ImportError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR if isinstance(error, ValueError) else RUN_ERROR

@@ -22,6 +22,7 @@ from .account import account_of
 from .config import Experiment
 from .memory import peak_memory_mib, reset_peak_memory
 from .metrics import best_so_far, largest_angle_degrees, simple_regret
+from .own import import_own
 from .peers import MissingPeerError, register, requirement_of
 from .records import RunRecord, Status, to_jsonable
 from .variants import Method, Variant, as_variant, constants_in_place, describe, given_options
@@ -109,10 +110,11 @@ def versions(*more: str) -> dict[str, str]:
 
 
 def register_methods() -> None:
-    """Make the names of the baselines and of the peers known."""
+    """Make the names of the baselines, of the peers and of a user's own modules known."""
     import baselines  # noqa: F401 (registers its optimisers)
 
     register()
+    import_own()
 
 
 def _optimizer(task: Task, problem: TestProblem) -> Optimizer:

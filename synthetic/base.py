@@ -12,7 +12,7 @@ from boring.exceptions import InvalidInputError
 from boring.space import Box
 from boring.typing import Direction, FloatArray
 
-__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient", "cube_problem"]
+__all__ = ["Formula", "Sign", "TestProblem", "WithoutGradient", "check_problem", "cube_problem"]
 
 Sign = Literal[1, -1]
 
@@ -118,6 +118,15 @@ class TestProblem:
     effective_dim: int | None = None
     passive_basis: FloatArray | None = None
     noise_std: float = 0.0
+
+    def __repr__(self) -> str:
+        """Return name, dimensions and optimum; the attributes have the rest."""
+        hidden = "" if self.effective_dim is None else f"{self.effective_dim} in "
+        optimum = "unknown" if self.optimum is None else f"{self.optimum:.6g}"
+        return (
+            f"<{type(self).__name__} {self.name!r}: {self.direction} over {hidden}{self.dim} "
+            f"inputs, optimum {optimum}>"
+        )
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""
@@ -269,6 +278,15 @@ class TestProblem:
                 f"{points[outside[0]].tolist()}. Clip it with problem.space.clip."
             )
         return points, single
+
+
+def check_problem(given: object) -> None:
+    """Raise for what is no problem, such as a plain function."""
+    if not isinstance(given, TestProblem):
+        raise InvalidInputError(
+            f"A TestProblem is needed; received {type(given).__name__}. A function becomes one "
+            "with its box: TestProblem(name, space, formula), its formula with value and gradient."
+        )
 
 
 def cube_problem(

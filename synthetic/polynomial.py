@@ -13,7 +13,7 @@ from boring.space import Box
 from boring.subspace.stiefel import is_orthonormal, random_frame
 from boring.typing import FloatArray, SeedLike
 
-from .base import Formula, TestProblem
+from .base import Formula, TestProblem, check_problem
 
 __all__ = ["PolynomialInput"]
 
@@ -102,6 +102,7 @@ class PolynomialInput(TestProblem):
         anchor: ArrayLike | None = None,
         name: str | None = None,
     ) -> None:
+        check_problem(inner)
         rng = np.random.default_rng(seed)
         try:
             constants = np.array([np.broadcast_to(o, (dim,)) for o in offsets], dtype=np.float64)

@@ -19,7 +19,7 @@ from boring.subspace.stiefel import is_orthonormal, orthonormalize, random_frame
 from boring.typing import FloatArray, SeedLike
 
 from ._formulas import AffineInput, Negative, ShiftedInput, WithPassiveTerms
-from .base import TestProblem
+from .base import TestProblem, check_problem
 from .passive_terms import PassiveTerm, decreasing_ripples
 from .placement import REACH, reachable_points
 
@@ -82,7 +82,7 @@ class Embedded(TestProblem):
         half_width: ArrayLike = 1.0,
         name: str | None = None,
     ) -> None:
-        _check_noise(inner)
+        _check_inner(inner)
         middle, half = _placement(inner.dim, center, half_width)
         if sum(given is not None for given in (seed, basis, axes)) > 1:
             raise InvalidInputError("Give only one of seed, basis and axes.")
@@ -176,6 +176,7 @@ class Perturbed(TestProblem):
         seed: SeedLike = None,
         name: str | None = None,
     ) -> None:
+        _check_inner(inner)
         W = inner.true_basis
         if W is None or inner.passive_basis is not None:
             raise InvalidInputError(
@@ -226,6 +227,7 @@ class Shifted(TestProblem):
     inner: TestProblem
 
     def __init__(self, inner: TestProblem, shift: ArrayLike, *, name: str | None = None) -> None:
+        _check_inner(inner)
         step = np.array(np.broadcast_to(np.asarray(shift, dtype=np.float64), (inner.dim,)))
         moved = np.empty((0, inner.dim))
         if inner.optimizers is not None and inner.holds_outside:
@@ -259,6 +261,7 @@ class Noisy(TestProblem):
     inner: TestProblem
 
     def __init__(self, inner: TestProblem, noise_std: float, *, name: str | None = None) -> None:
+        _check_inner(inner)
         super().__init__(
             **_known(inner, name=name or f"{inner.name}-noisy", noise_std=float(noise_std))
         )
@@ -277,6 +280,7 @@ class Negated(TestProblem):
     inner: TestProblem
 
     def __init__(self, inner: TestProblem, *, name: str | None = None) -> None:
+        _check_inner(inner)
         super().__init__(
             **_known(
                 inner,
@@ -291,11 +295,12 @@ class Negated(TestProblem):
 
 def _known(inner: TestProblem, **changes: Any) -> dict[str, Any]:
     """Return the fields of a problem, some of them changed."""
-    _check_noise(inner)
     return {field.name: getattr(inner, field.name) for field in fields(TestProblem)} | changes
 
 
-def _check_noise(inner: TestProblem) -> None:
+def _check_inner(inner: TestProblem) -> None:
+    """Raise for what is no problem, or has noise that a wrapper would lose."""
+    check_problem(inner)
     if type(inner).noise_at is not TestProblem.noise_at:
         raise InvalidInputError(
             f"{inner.name} has noise that depends on x, which a wrapper would lose. Use it on its "

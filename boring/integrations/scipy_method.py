@@ -15,15 +15,18 @@ from boring._warn import warn
 from boring.domain import Domain
 from boring.exceptions import BoringWarning, InvalidInputError
 from boring.optimizer import Optimizer
-from boring.registry import get_optimizer
+from boring.registry import get_optimizer, optimizer_class
 from boring.space import Box
 from boring.typing import FloatArray, SeedLike
-from boring.validation import as_points, as_positive_int
+from boring.validation import as_points, as_positive_int, check_options
 
 __all__ = ["minimize_method"]
 
 DEFAULT_MAXFEV = 100
 """Evaluations (chosen here)."""
+
+OWN_OPTIONS = ("maxfev", "seed", "disp", "optimizer", "n_initial", "noise_std", "repeats")
+"""Options beside those of the optimiser."""
 
 STOPPED = 99
 """SciPy's status of a run that its callback ended."""
@@ -116,13 +119,15 @@ def minimize_method(
             "minimize_method evaluates maxfev points and has no tolerance; received "
             f"tol={options['tol']!r}. Leave it out, or stop by the callback."
         )
+    factory = get_optimizer(optimizer)
+    kind = optimizer_class(factory)
+    if kind is not None:
+        check_options(options, (*OWN_OPTIONS, *kind.option_names()), "minimize_method")
     maxfev = as_positive_int(maxfev, "maxfev")
     start = as_points(x0, np.size(x0), "x0")[0]
     box = _box(bounds, start)
     margins = _margins(constraints, len(start))
-    run = get_optimizer(optimizer)(
-        box, direction="minimize", seed=seed, domain=_domain(box, margins), **options
-    )
+    run = factory(box, direction="minimize", seed=seed, domain=_domain(box, margins), **options)
     monitor = _Monitor(callback)
 
     def value(x: FloatArray) -> float:

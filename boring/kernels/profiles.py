@@ -15,12 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from boring.exceptions import UnknownNameError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.typing import FloatArray
 from boring.validation import suggest
+
+AT_ZERO = 1e-9
+"""How far k(0) may be from 1."""
 
 _ROOT3 = float(np.sqrt(3.0))
 _ROOT5 = float(np.sqrt(5.0))
@@ -64,10 +68,29 @@ class RadialProfile:
     value_and_slope : callable
         Maps squared scaled distances r^2 (any shape, >= 0) to ``(k, s)`` of the same
         shape, k(0) = 1 and s = -k'(r)/r. The input is left unchanged.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is not such a function.
     """
 
     name: str
     value_and_slope: Callable[[FloatArray], tuple[FloatArray, FloatArray]] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        """Try the function at two distances: an error here is nearer to its cause than in a fit."""
+        if not callable(self.value_and_slope):
+            raise InvalidInputError(
+                f"value_and_slope must be callable; received {type(self.value_and_slope).__name__}."
+            )
+        found: Any = self.value_and_slope(np.array([0.0, 1.0]))
+        is_pair = isinstance(found, tuple) and [np.shape(part) for part in found] == [(2,), (2,)]
+        if not is_pair or not np.all(np.isfinite(found)) or abs(found[0][0] - 1.0) > AT_ZERO:
+            raise InvalidInputError(
+                f"The profile {self.name!r} must map squared distances to a pair of finite arrays "
+                f"of their shape, k with k(0) = 1 and s = -k'(r)/r; of [0, 1] it made {found!r}."
+            )
 
     def value(self, squared_distance: FloatArray) -> FloatArray:
         """Return k(r) for squared distances r^2."""

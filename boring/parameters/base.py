@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boring.exceptions import InvalidInputError
+from boring.exceptions import InvalidInputError, OutsideSpaceError
 from boring.typing import FloatArray
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -114,6 +114,10 @@ class Parameter(ABC):
 
     def _refuse(self, problem: str) -> NoReturn:
         raise InvalidInputError(f"Parameter {self.name!r}: {problem}")
+
+    def _refuse_value(self, problem: str) -> NoReturn:
+        """Refuse a value of the right type that the parameter does not take."""
+        raise OutsideSpaceError(f"Parameter {self.name!r}: {problem}")
 
 
 def plain(value: Any) -> Any:

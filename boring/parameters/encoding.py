@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
 from boring.parameters.expressions import INACTIVE, Expression, parse
 from boring.typing import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from boring.parameters.space import ParameterSpace
 
 __all__ = ["EncodedDomain", "Encoding"]
 
@@ -172,7 +175,10 @@ class Encoding(Lattice):
 class EncodedDomain(Domain):
     """The domain of a space: knows which columns are continuous, conditional ones included."""
 
-    def __init__(self, encoding: Encoding, constraints: Sequence[Constraint]) -> None:
+    def __init__(
+        self, encoding: Encoding, constraints: Sequence[Constraint], space: ParameterSpace
+    ) -> None:
+        self._space = space
         lattice = None if encoding.is_continuous else encoding
         super().__init__(encoding.dim, lattice=lattice, constraints=constraints)
         self._is_discrete = encoding.discrete
@@ -180,6 +186,10 @@ class EncodedDomain(Domain):
         columns = [np.full(p.n_columns, p.resolution) for p in encoding.parameters.values()]
         self._resolution: FloatArray = np.maximum(super().resolution, np.concatenate(columns))
         self._resolution.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how pickle makes the domain again: from its space, whose parts it cannot hold."""
+        return _domain_of, (self._space,)
 
     @property
     def resolution(self) -> FloatArray:
@@ -190,3 +200,7 @@ class EncodedDomain(Domain):
     def discrete(self) -> BoolArray:
         """Mask of the columns that hold discrete values, shape (D,)."""
         return self._is_discrete
+
+
+def _domain_of(space: ParameterSpace) -> Domain:
+    return space.domain

@@ -7,7 +7,7 @@
 - a list: the choices of a `Categorical`;
 - a parameter, whose own name must agree;
 - the JSON form of a parameter;
-- an Optuna distribution;
+- an Optuna distribution, or ``uniform``, ``loguniform`` or ``randint`` of scipy.stats;
 - a ConfigSpace hyperparameter.
 """
 
@@ -28,6 +28,7 @@ from boring.parameters.exchange import (
 from boring.parameters.files import parameter_from_dict, space_from_dict
 from boring.parameters.real import Real
 from boring.parameters.space import ParameterSpace
+from boring.parameters.whole import Integer
 
 __all__ = ["space_of"]
 
@@ -81,14 +82,31 @@ def _parameter(name: str, form: Any) -> Parameter:
         return from_distribution(name, form)
     if _is_of(form, "ConfigSpace", "Hyperparameter"):
         return replace(from_hyperparameter(form), name=name)
+    if _is_of(form, "scipy", "rv_frozen"):
+        return _from_scipy(name, form)
     if isinstance(form, tuple) and len(form) == 2 and all(is_number(plain(end)) for end in form):
         return Real(name, *form)
     if isinstance(form, list):
         return Categorical(name, tuple(form))
     raise InvalidInputError(
         f"Parameter {name!r} must be (low, high), a list of choices, a parameter, an object with "
-        f"a 'type', or an Optuna distribution; received {form!r}. Use Fixed({name!r}, value) for "
-        "a value that does not vary."
+        f"a 'type', or a distribution of Optuna or scipy.stats; received {form!r}. Use "
+        f"Fixed({name!r}, value), in JSON {{'type': 'fixed', 'value': ...}}, for a value that does "
+        "not vary."
+    )
+
+
+def _from_scipy(name: str, form: Any) -> Parameter:
+    """Return the parameter of a distribution of scipy.stats, such as RandomizedSearchCV takes."""
+    kind = form.dist.name
+    low, high = form.support()
+    if kind == "randint":
+        return Integer(name, int(low), int(high))
+    if kind in ("uniform", "loguniform", "reciprocal"):
+        return Real(name, float(low), float(high), log=kind != "uniform")
+    raise InvalidInputError(
+        f"Parameter {name!r}: of scipy.stats, uniform, loguniform and randint are ranges; received "
+        f"{kind}. Write Real({name!r}, low, high)."
     )
 
 

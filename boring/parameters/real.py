@@ -118,13 +118,13 @@ class Real(Parameter):
         number = float(as_number(value, self, "the value"))
         slack = np.spacing(max(abs(self.low), abs(self.high))) * 4
         if not self.low - slack <= number <= self.high + slack:
-            self._refuse(
+            self._refuse_value(
                 f"the value must lie between {self.low!r} and {self.high!r}; received {number!r}."
             )
         if self.step is not None:
             index = (number - self.low) / self.step
             if abs(index - round(index)) > ON_A_STEP:
-                self._refuse(
+                self._refuse_value(
                     f"the value must be {self.low!r} plus a multiple of {self.step!r}; received "
                     f"{number!r}. The nearest is {self._stepped(round(index))!r}."
                 )

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.domain import Domain
-from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.exceptions import InvalidInputError, OutsideSpaceError, UnknownNameError
+from boring.fixing import FixedDomain
 from boring.parameters.base import Parameter, is_missing, plain
 from boring.parameters.constraints import CallableConstraint, KnownConstraint, as_constraint
 from boring.parameters.encoding import EncodedDomain, Encoding
@@ -71,7 +72,8 @@ class ParameterSpace:
             if not isinstance(parameter, Parameter):
                 raise InvalidInputError(
                     "A ParameterSpace takes a list of Real, Integer, Ordinal, Categorical and "
-                    f"Fixed; received {parameter!r}. ParameterSpace.of takes other forms."
+                    f"Fixed; received {parameter!r}. Write for example Real('gain', 0.1, 10), or "
+                    "give ParameterSpace.of or a Study a dict such as {'gain': (0.1, 10)}."
                 )
             if parameter.name in self.parameters:
                 raise InvalidInputError(
@@ -138,7 +140,34 @@ class ParameterSpace:
         parameter's resolution.
         """
         functions = [self._constraint_function(constraint) for constraint in self.constraints]
-        return EncodedDomain(self._encoding, functions)
+        return EncodedDomain(self._encoding, functions, self)
+
+    def domain_with(self, fixed: Mapping[str, Any]) -> Domain:
+        """Return the part of the domain in which some parameters have given values.
+
+        Parameters
+        ----------
+        fixed : mapping of name to value
+            A conditional parameter keeps its value where it is active.
+
+        Raises
+        ------
+        UnknownNameError, InvalidInputError
+            If a name is not known, or a value is not the parameter's.
+        """
+        columns: dict[int, float] = {}
+        if not isinstance(fixed, Mapping):
+            raise InvalidInputError(
+                f"What is fixed must be a dict of name to value; received {fixed!r}."
+            )
+        for name, value in fixed.items():
+            part = self.slice_of(name)
+            parameter = self.parameters[name]
+            checked = parameter.check(value)
+            if parameter.n_columns:
+                numbers = range(part.start, part.stop)
+                columns.update(zip(numbers, parameter.encode([checked])[0].tolist(), strict=True))
+        return FixedDomain(self.domain, columns) if columns else self.domain
 
     def snap(self, U: ArrayLike) -> FloatArray:
         """Return ``encode(decode(U))``, the nearest points of configurations, shape (n, D)."""
@@ -235,7 +264,7 @@ class ParameterSpace:
             if name in active:
                 self._take(name, configuration, checked)
             elif name in configuration and not _is_nothing(configuration[name]):
-                raise InvalidInputError(
+                raise OutsideSpaceError(
                     f"Parameter {name!r} is inactive here: it needs "
                     f"{self.parameters[name].when!r}. Leave it out."
                 )
@@ -350,6 +379,16 @@ class ParameterSpace:
                 f"Parameter {name!r} is missing. Give it a value, as the other "
                 f"{len(self.parameters) - 1} parameters."
             )
+
+    def active_names(self, configuration: Mapping[str, Any]) -> set[str]:
+        """Return the names of the parameters that a configuration must have a value of.
+
+        Parameters
+        ----------
+        configuration : mapping of name to value
+            With a value of every parameter on which conditions depend.
+        """
+        return self._active_names(configuration, {})
 
     def _active_names(self, configuration: Mapping[str, Any], checked: Configuration) -> set[str]:
         """Return the active names; the values that decide it are checked on the way."""

@@ -69,4 +69,4 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
-    parameter._refuse(f"the value must be one of {shown}; received {value!r}.{hint}")
+    parameter._refuse_value(f"the value must be one of {shown}; received {value!r}.{hint}")

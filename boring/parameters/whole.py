@@ -95,7 +95,7 @@ class Integer(Parameter):
         number = self._whole(value, "the value")
         if not self.low <= number <= self.high or (number - self.low) % self.step:
             steps = "" if self.step == 1 else f" in steps of {self.step}"
-            self._refuse(
+            self._refuse_value(
                 f"the value must lie between {self.low} and {self.high}{steps}; received {number}."
             )
         return number
@@ -152,7 +152,7 @@ class Integer(Parameter):
     def _whole(self, value: Any, what: str) -> int:
         number = as_number(value, self, what)
         if number != int(number):
-            self._refuse(f"{what} must be a whole number; received {value!r}.")
+            self._refuse_value(f"{what} must be a whole number; received {value!r}.")
         return int(number)
 
 

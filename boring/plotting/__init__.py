@@ -18,8 +18,9 @@ suit the background of the axes, light or dark, and survive colour blindness and
 `plot_parallel_coordinates`    evaluated points as lines, coloured by value
 =============================  ====================================================================
 
+Where an optimiser is taken a `boring.study.Study` is, too; its columns bring their names.
 `SubspaceTrace` is a callback that remembers the bases of a run, for `plot_angles` against a truth.
-`new_figure` makes a figure of either background without pyplot; `save` writes it.
+`new_figure` makes a figure of either background without pyplot; `save` writes a figure or axes.
 
 Examples
 --------

@@ -153,9 +153,27 @@ def new_figure(
     return figure
 
 
-def save(figure: Figure, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
-    """Write a figure, making its folder first, and return the path."""
+def save(picture: Figure | Axes, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
+    """Write a figure, or that of axes, making its folder first, and return the path.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither, or the name does not end in a format that matplotlib writes.
+    """
+    figure: Any = picture if hasattr(picture, "savefig") else getattr(picture, "figure", None)
+    if figure is None:
+        raise InvalidInputError(
+            f"A figure or axes are needed; received {type(picture).__name__}. Pass what a "
+            "function of boring.plotting returned."
+        )
     path = Path(path)
+    kinds = figure.canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in kinds:
+        raise InvalidInputError(
+            f"The name of a picture must end in one of .{', .'.join(sorted(kinds))}; received "
+            f"{str(path)!r}."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor())
     return path

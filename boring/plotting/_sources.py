@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError
 from boring.loop.portfolio import iso_model, prior_mode
 from boring.loop.subspace_turn import factor_start, subspace_model
@@ -20,7 +24,35 @@ from boring.surrogate import ObjectiveModel
 from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_values
 
-Source = OptimizationResult | Optimizer | SubspaceEstimate
+DrawT = TypeVar("DrawT", bound=Callable[..., Any])
+
+
+def takes_studies(draw: DrawT) -> DrawT:
+    """Let a function that draws an optimiser draw a study, with the names of its columns."""
+    signature = inspect.signature(draw)
+
+    @wraps(draw)
+    def drawn(source: Any, *args: Any, **kwargs: Any) -> Any:
+        from boring.study.recorded import RecordedStudy
+
+        if not isinstance(source, RecordedStudy):
+            return draw(source, *args, **kwargs)
+        bound = signature.bind(source.optimizer, *args, **kwargs)
+        if "names" in signature.parameters:
+            bound.arguments.setdefault("names", source.space.column_names)
+        return draw(*bound.args, **bound.kwargs)
+
+    return cast(DrawT, drawn)
+
+
+def result_of(source: Any) -> Any:
+    """Return the result so far of an optimiser or a study, subspace aside; else what came."""
+    from boring.study.recorded import RecordedStudy
+
+    optimizer = source.optimizer if isinstance(source, RecordedStudy) else source
+    if not isinstance(optimizer, Optimizer):
+        return source
+    return support.build_result(optimizer, optimizer.state().history, {}, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +115,7 @@ def points_of(
         return Points(source.X, source.y, box or source.space, source.direction)
     raise InvalidInputError(
         f"the points are drawn too, and a {type(source).__name__} does not hold them. "
-        "Pass an OptimizationResult, an Optimizer, or X and y."
+        "Pass an OptimizationResult, an Optimizer, a Study, or X and y."
     )
 
 
@@ -101,7 +133,8 @@ def subspace_of(source: Any, *, required: bool = True) -> SubspaceEstimate | Non
         if not required:
             return None
         raise InvalidInputError(
-            "an OptimizationResult, an Optimizer or a SubspaceEstimate is needed; received "
+            "an OptimizationResult, an Optimizer, a Study or a SubspaceEstimate is needed; "
+            f"received "
             f"{type(source).__name__}."
         )
     estimate = source.subspace

@@ -18,7 +18,7 @@ from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import model_of, points_of, subspace_of
+from ._sources import model_of, points_of, subspace_of, takes_studies
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -28,6 +28,8 @@ from ._surfaces import (
 )
 
 if TYPE_CHECKING:
+    from boring.study.recorded import RecordedStudy
+
     from ._canvas import Axes, Figure
 
 __all__ = ["plot_components", "plot_slices"]
@@ -41,8 +43,9 @@ PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
 """Inches of a small multiple."""
 
 
+@takes_studies
 def plot_slices(
-    source: OptimizationResult | Optimizer | ObjectiveModel,
+    source: OptimizationResult | Optimizer | RecordedStudy | ObjectiveModel,
     figure: Figure | None = None,
     *,
     center: ArrayLike | None = None,
@@ -197,8 +200,9 @@ def _slice(
     return ticks, mean, np.sqrt(variance)
 
 
+@takes_studies
 def plot_components(
-    source: Optimizer | ObjectiveModel | GaussianProcess,
+    source: Optimizer | RecordedStudy | ObjectiveModel | GaussianProcess,
     figure: Figure | None = None,
     *,
     names: Sequence[str] | None = None,

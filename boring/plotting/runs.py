@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,12 @@ from boring.validation import as_positive_int, as_real
 
 from . import _canvas as canvas
 from ._labels import brief, names_of, short_names
-from ._sources import Points, points_of
+from ._sources import Points, points_of, result_of, takes_studies
 from .trace import SubspaceTrace
 
 if TYPE_CHECKING:
+    from boring.study.recorded import RecordedStudy
+
     from ._canvas import Axes
 
 __all__ = ["draw_bands", "plot_angles", "plot_convergence", "plot_parallel_coordinates"]
@@ -39,7 +41,8 @@ COORDINATE_WIDTH = 0.16
 BEST_SHARE = 0.2
 """Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
 
-Runs = OptimizationResult | Iterable[OptimizationResult]
+Run: TypeAlias = "OptimizationResult | Optimizer | RecordedStudy"
+Runs: TypeAlias = "Run | Iterable[Run]"
 
 
 def plot_convergence(
@@ -56,8 +59,9 @@ def plot_convergence(
     Parameters
     ----------
     runs : OptimizationResult, several of them, or a mapping of labels to one or several
-        Several results under one label are repetitions: their median is drawn, with a band between
-        the quartiles. A single run is drawn with its evaluated values.
+        An Optimizer or a Study stands for its result so far. Several results under one label are
+        repetitions: their median is drawn, with a band between the quartiles. A single run is drawn
+        with its evaluated values.
     ax : matplotlib.axes.Axes, optional
     optimum : float, optional
         Draws the gap to this value, on a logarithmic axis; gaps below 1e-9 are drawn at 1e-9.
@@ -163,12 +167,13 @@ def _groups(runs: Any) -> dict[str, list[OptimizationResult]]:
     named = runs if isinstance(runs, Mapping) else {"best so far": runs}
     groups: dict[str, list[OptimizationResult]] = {}
     for label, members in named.items():
-        group = [members] if isinstance(members, OptimizationResult) else list(members)
+        group = list(members) if isinstance(members, Iterable) else [members]
+        group = [result_of(run) for run in group]
         if not group or not all(isinstance(run, OptimizationResult) for run in group):
             kinds = sorted({type(run).__name__ for run in group}) or ["nothing"]
             raise InvalidInputError(
-                f"each label needs one OptimizationResult or more; {label!r} has "
-                f"{', '.join(kinds)}. Pass what minimize, maximize or result() returned."
+                f"each label needs one OptimizationResult, Optimizer or Study, or more; {label!r} "
+                f"has {', '.join(kinds)}. Pass what minimize, maximize or result() returned."
             )
         if not all(run.n_evaluations for run in group):
             raise InvalidInputError(f"a run of {label!r} has no evaluations; leave it out.")
@@ -228,8 +233,9 @@ def draw_bands(
     )
 
 
+@takes_studies
 def plot_angles(
-    source: OptimizationResult | Optimizer | SubspaceTrace,
+    source: OptimizationResult | Optimizer | RecordedStudy | SubspaceTrace,
     ax: Axes | None = None,
     *,
     truth: ArrayLike | None = None,
@@ -320,8 +326,9 @@ def _true_angles(source: Any, truth: FloatArray) -> tuple[FloatArray, FloatArray
     return np.array(source.counts, dtype=np.float64), np.degrees(np.array(angles))
 
 
+@takes_studies
 def plot_parallel_coordinates(
-    source: OptimizationResult | Optimizer | None,
+    source: OptimizationResult | Optimizer | RecordedStudy | None,
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
     ax: Axes | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,15 @@ from boring.subspace.gradient_samples import ActiveSubspace
 from boring.subspace.rotation import loading_errors, readable_basis
 from boring.subspace.stiefel import is_orthonormal
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, as_real_array
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import estimate_of
+from ._sources import estimate_of, takes_studies
 
 if TYPE_CHECKING:
+    from boring.study.recorded import RecordedStudy
+
     from ._canvas import Axes, Figure
 
 __all__ = ["plot_dimension", "plot_importance", "plot_loadings", "plot_spectrum"]
@@ -36,7 +38,7 @@ WIDE_PANEL = 1.1
 MOST_ROWS = 20
 HATCH = "////"
 
-Source = SubspaceEstimate | OptimizationResult | Optimizer
+Source: TypeAlias = "SubspaceEstimate | OptimizationResult | Optimizer | RecordedStudy"
 
 
 def trust_in_words(estimate: SubspaceEstimate) -> str:
@@ -59,6 +61,7 @@ def _rows(dim: int, top: int | None, height: float) -> int:
     return min(dim, fit if top is None else as_positive_int(top, "top"))
 
 
+@takes_studies
 def plot_importance(
     source: Source,
     ax: Axes | None = None,
@@ -138,6 +141,7 @@ def plot_importance(
     return axes  # type: ignore[no-any-return]
 
 
+@takes_studies
 def plot_loadings(
     source: Source | ArrayLike,
     figure: Figure | None = None,
@@ -221,7 +225,7 @@ def _loadings(
         spread = loading_errors(W, estimate.fold_bases)
         bars = "lines: 90 %; " if np.isfinite(spread).any() else ""
         return W, spread, bars + trust_in_words(estimate)
-    W = np.asarray(source, dtype=np.float64)
+    W = as_real_array(source, "a basis")
     if W.ndim != 2 or 0 in W.shape or not is_orthonormal(W, 1e-8):
         raise InvalidInputError(
             "a basis must have shape (D, d) and orthonormal columns; received shape "
@@ -275,6 +279,7 @@ def _within(weights: FloatArray, spread: FloatArray) -> FloatArray:
     return np.array([np.minimum(spread, weights + 1.0), np.minimum(spread, 1.0 - weights)])
 
 
+@takes_studies
 def plot_spectrum(
     source: Source | ActiveSubspace,
     ax: Axes | None = None,
@@ -349,6 +354,7 @@ def plot_spectrum(
     return axes  # type: ignore[no-any-return]
 
 
+@takes_studies
 def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None = None) -> Axes:
     """Draw the BIC over the number of active directions.
 

@@ -18,7 +18,7 @@ from boring.typing import FloatArray
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import check_dim, estimate_of, points_of
+from ._sources import check_dim, estimate_of, points_of, takes_studies
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -30,13 +30,16 @@ from ._surfaces import (
 )
 
 if TYPE_CHECKING:
+    from boring.study.recorded import RecordedStudy
+
     from ._canvas import Axes
 
 __all__ = ["plot_sufficient_summary"]
 
 
+@takes_studies
 def plot_sufficient_summary(
-    source: OptimizationResult | Optimizer | SubspaceEstimate,
+    source: OptimizationResult | Optimizer | RecordedStudy | SubspaceEstimate,
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
     ax: Axes | None = None,

@@ -19,10 +19,12 @@ from boring.validation import as_points, as_positive_int, as_values
 
 from . import _canvas as canvas
 from ._labels import brief
-from ._sources import check_dim, estimate_of, model_of, points_of
+from ._sources import check_dim, estimate_of, model_of, points_of, takes_studies
 from .subspace import readable
 
 if TYPE_CHECKING:
+    from boring.study.recorded import RecordedStudy
+
     from ._canvas import Figure, SubFigure
 
 __all__ = ["plot_surrogate", "plot_surrogate_values"]
@@ -43,8 +45,9 @@ NARROW = 2.0
 """Maps with less room, in inches, have their names on two lines."""
 
 
+@takes_studies
 def plot_surrogate(
-    source: OptimizationResult | Optimizer | SubspaceEstimate,
+    source: OptimizationResult | Optimizer | RecordedStudy | SubspaceEstimate,
     truth: Callable[[FloatArray], Any] | None = None,
     X: ArrayLike | None = None,
     figure: Figure | None = None,

@@ -21,7 +21,7 @@ class UsageError(Exception):
 
 def space_argument(text: str) -> ParameterSpace:
     """Return the space of a JSON or TOML file, or of JSON on the command line."""
-    if not text.lstrip().startswith("{"):
+    if text.strip() and not text.lstrip().startswith(("{", "[")):
         path = Path(text)
         if path.suffix.lower() == ".toml":
             return ParameterSpace.from_file(path)

@@ -176,6 +176,11 @@ def _parser() -> _Parser:
         "ask", _commands.ask, "Print the next settings to try: number, tab, JSON.", writes=True
     )
     ask.add_argument("-n", type=int, default=1, metavar="N", help="how many (default: 1)")
+    ask.add_argument(
+        "--fixed",
+        metavar="JSON",
+        help='what the settings have to hold, such as {"gain": 2}; the rest is sought for it',
+    )
 
     tell = command("tell", _commands.tell, "Record a value, or a failure.", writes=True)
     tell.epilog = TELL_EPILOG
@@ -200,8 +205,28 @@ def _parser() -> _Parser:
     )
     withdraw.add_argument("number", type=int, metavar="NUMBER", help="number that was asked")
 
-    command("status", _commands.status, "Show how many values there are and what is outstanding.")
-    command("best", _commands.best, "Print the best value and its settings: value, tab, JSON.")
+    command(
+        "status",
+        _commands.status,
+        "Show how many values there are, and the settings that are outstanding.",
+    )
+    best = command(
+        "best", _commands.best, "Print the best value and its settings: value, tab, JSON."
+    )
+    best.add_argument(
+        "--by-mean",
+        action="store_true",
+        help="of noisy values: what is best on average, by the model; mean, tab, standard "
+        "deviation, tab, JSON",
+    )
+    predict = command(
+        "predict",
+        _commands.predict,
+        "Print what the model expects of settings: mean, tab, standard deviation.",
+    )
+    predict.add_argument(
+        "--parameters", metavar="JSON", required=True, help="settings, tried or not"
+    )
     command("subspace", _commands.subspace, "Describe the directions that decide.")
     plot = command("plot", _commands.plot, "Draw a picture.")
     plot.add_argument(
@@ -222,8 +247,24 @@ def _parser() -> _Parser:
         "export", _commands.export, "Write all values to a file that ends in .csv or .json."
     )
     export.add_argument("-o", "--output", required=True, metavar="DATA.csv", help="or DATA.json")
-    add = command("import", _commands.add, "Add earlier values from a CSV file.", writes=True)
-    add.add_argument("data", metavar="DATA.csv", help="a column for each parameter, one of values")
+    add = command(
+        "import", _commands.add, "Add earlier values from a CSV file or another study.", writes=True
+    )
+    add.add_argument(
+        "data",
+        metavar="DATA",
+        help="CSV file with a column for each parameter and one of values; or a study",
+    )
+    add.add_argument(
+        "--fill",
+        metavar="JSON",
+        help='values of parameters that the data do not know, such as {"gain": 2}',
+    )
+    add.add_argument(
+        "--skip-outside",
+        action="store_true",
+        help="leave out what the space does not hold, such as values beyond a narrower range",
+    )
     add.add_argument(
         "--value", default="value", metavar="COLUMN", help="column of values (default: value)"
     )

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from boring.exceptions import BoringError, InvalidInputError
+from boring.parameters.base import Parameter
 
 from ._command_input import (
     UsageError,
@@ -22,6 +21,7 @@ from ._command_input import (
     space_argument,
 )
 from .report import make_report
+from .status import Suggestion
 from .study import Study
 
 
@@ -53,14 +53,20 @@ def init(args: argparse.Namespace) -> Answer:
             "optimizer": study.optimizer.name,
             "seed": str(study.optimizer.entropy),
         }
-    return f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.", values
+        lines = [
+            f"New study {args.file}: {_count(len(names), 'parameter')}, {args.optimizer}.",
+            *(f"  {name}: {_kind_of(study.space.parameters[name])}" for name in names),
+            *(f"  always {constraint.describe()}" for constraint in study.space.constraints),
+        ]
+    return "\n".join(lines), values
 
 
 def ask(args: argparse.Namespace) -> Answer:
     with _writing(args) as study:
-        suggestions = study.ask(args.n)
-    lines = [f"{s.number}\t{json.dumps(plain(s.parameters))}" for s in suggestions]
-    return "\n".join(lines), {"suggestions": [s.to_dict() for s in suggestions]}
+        suggestions = study.ask(args.n, fixed=json_object(args.fixed, "--fixed"))
+    return "\n".join(map(_line_of, suggestions)), {
+        "suggestions": [suggestion.to_dict() for suggestion in suggestions]
+    }
 
 
 def tell(args: argparse.Namespace) -> Answer:
@@ -97,27 +103,50 @@ def withdraw(args: argparse.Namespace) -> Answer:
 
 
 def status(args: argparse.Namespace) -> Answer:
-    status = _reading(args).status()
+    study = _reading(args)
+    status, outstanding = study.status(), study.outstanding
     n_bad = status.n_failed + status.n_infeasible
     best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
     lines = [
         f"{status.path}: {status.direction} by {status.optimizer}",
         f"{_count(status.n_told, 'value')}: {status.n_told - n_bad} good, "
         f"{status.n_failed} failed, {status.n_infeasible} infeasible",
-        f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
         f"best value: {best}",
+        f"outstanding: {', '.join(map(str, status.outstanding)) or 'none'}",
+        *map(_line_of, outstanding),
     ]
     if status.writer is not None:
         writer = f"process {status.writer['pid']} on {status.writer['host']}"
         lines.append(f"open for writing by {writer}")
-    return "\n".join(lines), status.to_dict()
+    return "\n".join(lines), {
+        **status.to_dict(),
+        "suggestions": [suggestion.to_dict() for suggestion in outstanding],
+    }
 
 
 def best(args: argparse.Namespace) -> Answer:
-    best = _reading(args).best
+    study = _reading(args)
+    if args.by_mean:
+        mean = study.best_by_mean
+        if mean is None:
+            raise NothingYetError(
+                "There is no best value by mean: the values show no noise, or are too few, or the "
+                "optimiser has no such model. Leave --by-mean out."
+            )
+        settings = json.dumps(plain(mean["parameters"]))
+        return f"{mean['mean']:.10g}\t{mean['sd']:.3g}\t{settings}", mean
+    best = study.best
     if best is None:
         raise NothingYetError("There is no best value yet: tell one that meets the constraints.")
     return f"{best['value']:.10g}\t{json.dumps(plain(best['parameters']))}", best
+
+
+def predict(args: argparse.Namespace) -> Answer:
+    study = _reading(args)
+    if not study.optimizer.data.is_informative:
+        raise NothingYetError("There is no model yet: tell two values that differ.")
+    mean, sd = study.predict(json_object(args.parameters, "--parameters"))
+    return f"{mean[0]:.10g}\t{sd[0]:.3g}", {"mean": float(mean[0]), "sd": float(sd[0])}
 
 
 def subspace(args: argparse.Namespace) -> Answer:
@@ -141,24 +170,12 @@ def plot(args: argparse.Namespace) -> Answer:
     from boring import plotting
 
     study = _reading(args)
-    labels = [label for _, label in study.space.columns]
-    optimizer = study.optimizer
     kind = args.kind
-    axes: Any
-    if kind == "convergence":
-        axes = plotting.plot_convergence(study.result())
-    elif kind in ("slices", "parallel"):
-        draw = plotting.plot_slices if kind == "slices" else plotting.plot_parallel_coordinates
-        axes = draw(optimizer, names=labels)
-    elif kind == "summary":
-        axes = plotting.plot_sufficient_summary(optimizer)
-    else:
-        if study.subspace is None:
-            raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
-        draw = getattr(plotting, f"plot_{kind}")
-        named = {"names": labels} if kind in ("importance", "loadings") else {}
-        axes = draw(optimizer, **named)
-    plotting.save(_figure_of(axes), args.output)
+    if kind in ("importance", "loadings", "spectrum", "dimension") and study.subspace is None:
+        raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
+    name = {"summary": "sufficient_summary", "parallel": "parallel_coordinates"}.get(kind, kind)
+    picture = getattr(plotting, f"plot_{name}")(study)
+    plotting.save(picture, args.output)
     return f"Drawn: {args.output}", {"path": str(args.output), "kind": kind}
 
 
@@ -183,7 +200,12 @@ def export(args: argparse.Namespace) -> Answer:
 
 def add(args: argparse.Namespace) -> Answer:
     with _writing(args) as study:
-        n = study.add_csv(args.data, value=args.value)
+        n = study.add(
+            Path(args.data),
+            value=args.value,
+            fill=json_object(args.fill, "--fill"),
+            outside="skip" if args.skip_outside else "refuse",
+        )
     return f"Added: {_count(n, 'row')}.", {"rows": n}
 
 
@@ -211,6 +233,10 @@ def _say_page(n_told: int) -> None:
     sys.stderr.write(f"boring: page written, {n_told} values\n")
 
 
+def _line_of(suggestion: Suggestion) -> str:
+    return f"{suggestion.number}\t{json.dumps(plain(suggestion.parameters))}"
+
+
 def _writing(args: argparse.Namespace) -> Study:
     return Study.open(args.file, wait=args.wait)
 
@@ -219,10 +245,11 @@ def _reading(args: argparse.Namespace) -> Study:
     return Study.open(args.file, read_only=True)
 
 
+def _kind_of(parameter: Parameter) -> str:
+    """Return how a parameter was understood, such as ``real, low 0.1, high 10, unit dB``."""
+    kind, *details = parameter.to_dict().items()
+    return ", ".join([kind[1], *(f"{name} {json.dumps(value)}" for name, value in details)])
+
+
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _figure_of(axes: Any) -> Any:
-    first = np.ravel(np.asarray(axes, dtype=object))[0]
-    return getattr(first, "figure", first)

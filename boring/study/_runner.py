@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from boring._warn import warn
 from boring.evaluation import check_on_error
 from boring.exceptions import (
     EvaluationError,
     InvalidInputError,
     JournalError,
+    NonFiniteWarning,
     SpaceExhaustedError,
 )
 from boring.progress import ProgressBar
@@ -38,6 +40,10 @@ StudyCallback: TypeAlias = "Callable[[Study, int], Any]"
 
 GRACE_SECONDS = 1.0
 """How long after its time an evaluation is given up that could not be interrupted."""
+
+
+MANY_FAILURES = 3
+"""A run of at least so many evaluations, all of which failed, is worth a warning."""
 
 
 def run(
@@ -108,6 +114,7 @@ class _Runner:
         self.abandoned: set[Future[Outcome]] = set()
         self.n_started = 0
         self.n_done = 0
+        self.failures: list[str] = []
         self.start = time.perf_counter()
         self.reasons: dict[str, float] = {}
         self.trouble: BaseException | None = None
@@ -131,6 +138,13 @@ class _Runner:
             self.pool.close(wait=not is_busy)
         if self.trouble is not None:
             raise self.trouble
+        if len(self.failures) == self.n_done >= MANY_FAILURES:
+            warn(
+                f"Evaluations should give values; all {self.n_done} of this run failed, the last "
+                f"with {self.failures[-1]}. They are recorded as failures. Mend the function, or "
+                "pass on_error='raise' to end a run at the first.",
+                NonFiniteWarning,
+            )
         self.study.optimizer._stop_reason = self.reasons
 
     @property
@@ -259,6 +273,7 @@ class _Runner:
             )
 
     def _failed(self, number: int, reason: str, seconds: float | None = None) -> None:
+        self.failures.append(reason)
         self.study.tell_failed(number, reason, seconds=seconds)
 
     def _record(self, number: int, tell: Callable[[], None]) -> None:

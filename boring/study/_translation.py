@@ -17,7 +17,7 @@ from boring.validation import as_constraints, as_values
 
 from .status import Suggestion
 
-__all__ = ["Entry", "notes_of", "parameters_of", "suggestions", "tells"]
+__all__ = ["Entry", "notes_of", "number_of", "parameters_of", "suggestions", "tells"]
 
 Entry: TypeAlias = tuple[Any, Any, Any, str | None, dict[str, Any]]
 """What was evaluated, its value, its constraints, the reason of a failure, and notes."""
@@ -41,6 +41,20 @@ def parameters_of(told: Tell, space: ParameterSpace) -> dict[str, Any]:
     """Return the configuration of a value: as it was told, or as it was suggested."""
     stored = told.info.get("parameters")
     return dict(space.decode(told.x[None])[0] if stored is None else stored)
+
+
+def number_of(what: Any, space: ParameterSpace, history: History) -> Any:
+    """Return the number of a suggestion of this study; anything else as it is."""
+    if not isinstance(what, Suggestion):
+        return what
+    is_known = what.number in range(len(history.asks))
+    asked = suggestions(space, history, [what.number]) if is_known else []
+    if not asked or _text_of(asked[0].parameters) != _text_of(what.parameters):
+        raise InvalidInputError(
+            f"A suggestion belongs to the study that made it; this one has asked for no number "
+            f"{what.number} with {what.parameters}. Tell its parameters as a dictionary."
+        )
+    return what.number
 
 
 def notes_of(*, seconds: float | None) -> dict[str, Any]:
@@ -93,6 +107,7 @@ def _place(
 ) -> tuple[FloatArray, int | None, dict[str, Any]]:
     """Return the point, the number that it answers, if any, and notes."""
     asks = history.asks
+    what = number_of(what, space, history)
     if isinstance(what, Mapping):
         configuration = space.check(what)
         x = space.encode([configuration])[0]
@@ -104,7 +119,7 @@ def _place(
         return frozen_point(x), None, {"parameters": configuration}
     if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
         raise InvalidInputError(
-            "A value belongs to the number of a suggestion or to a dictionary of parameters; "
+            "A value belongs to a suggestion, its number, or a dictionary of parameters; "
             f"received {type(what).__name__} {str(what)[:60]!r}."
         )
     number = int(what)
@@ -112,13 +127,14 @@ def _place(
         return asks[number].x, number, {}
     if not 0 <= number < len(asks):
         raise InvalidInputError(
-            f"No suggestion has the number {number}; outstanding are {list(free)}. Ask "
-            "first, or tell the parameters as a dictionary."
+            f"No suggestion has the number {number}; outstanding are {list(free)}. Ask first, or "
+            "tell the parameters as a dictionary (in a shell, --parameters)."
         )
     if any(tell.ask == number for tell in history.tells):
         raise InvalidInputError(
-            f"The number {number} has its value already; outstanding are {list(free)}. Tell "
-            "the parameters as a dictionary to record a repetition."
+            f"The number {number} has its value already; outstanding are {list(free)}. Tell the "
+            "parameters as a dictionary (in a shell, --parameters) to record a repetition. To "
+            "correct a value, export the study, mend the table, and add it to a new study."
         )
     return asks[number].x, None, {"withdrawn": number}
 

@@ -60,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(error, NOTHING_YET, as_json)
     except KeyboardInterrupt as error:
         return _complain(error, INTERRUPTED, as_json, "Interrupted.")
-    except (BoringError, OSError, ImportError) as error:
+    except OSError as error:
+        remedy = "Check that the folder exists and may be used."
+        return _complain(error, FAILED, as_json, f"{error}. {remedy}")
+    except (BoringError, ImportError) as error:
         return _complain(error, FAILED, as_json)
     except Exception as error:
         message = f"{type(error).__name__}: {error}. This is a defect of the command: report it."

@@ -7,14 +7,16 @@ import threading
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.result import OptimizationResult, best_index, feasible_rows
-from boring.typing import Direction
+from boring.rng import single_blas_thread
+from boring.typing import Direction, FloatArray
 
 from . import _tables
 from ._lock import StudyLock, writer_of
@@ -49,6 +51,24 @@ class RecordedStudy:
         if lock is not None:
             # Of a study that is dropped or left open; a killed process leaves it to the system.
             weakref.finalize(self, lock.release)
+
+    def __repr__(self) -> str:
+        """Return where the study stands, in one line."""
+        status = self.status()
+        best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
+        return (
+            f"<{type(self).__name__} {status.path or 'in memory'}: {status.direction} "
+            f"{len(self._space.names)} parameters by {status.optimizer}; {status.n_told} told, "
+            f"{len(status.outstanding)} outstanding; best value {best}>"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied: a file has one writer."""
+        raise InvalidInputError(
+            "A study cannot be pickled or copied, since its file has one writer. Pass the path, "
+            "and Study.open(path, read_only=True) there; study.optimizer, result() and "
+            "to_dataframe() can be pickled."
+        )
 
     @property
     def space(self) -> ParameterSpace:
@@ -96,6 +116,55 @@ class RecordedStudy:
                 "value": told.y,
                 "number": told.ask,
             }
+
+    @property
+    def best_by_mean(self) -> dict[str, Any] | None:
+        """``parameters``, ``mean`` and ``sd`` of the configuration told that is best on average.
+
+        By the model, which averages noise out, whereas the best of many noisy values is too good
+        to be true. None as long as the optimiser sees no noise, or knows no such model.
+        """
+        with self._mutex:
+            found = self._optimizer._best_by_mean()
+            if found is None:
+                return None
+            told = next(tell for tell in self._optimizer._history.tells if all(tell.x == found.x))
+            parameters = parameters_of(told, self._space)
+            return {"parameters": parameters, "mean": found.mean, "sd": found.sd}
+
+    def predict(self, configurations: Any) -> tuple[FloatArray, FloatArray]:
+        """Return what the model expects of configurations, whether they were tried or not.
+
+        Parameters
+        ----------
+        configurations : dict, list of dict, or pandas.DataFrame
+            One configuration, several, or one each row.
+
+        Returns
+        -------
+        mean, sd : ndarray, shape (n,), units of the values
+            Mean and standard deviation of the objective, without the noise of a further
+            evaluation, and whatever constraints and failures say.
+
+        Raises
+        ------
+        InvalidInputError
+            If a configuration is not of the space, or there is no model since no two finite
+            values differ.
+        """
+        from boring.outlook import objective_model
+
+        points = self._space.encode(configurations)
+        with self._mutex:
+            model = objective_model(self._optimizer)
+        if model is None:
+            raise InvalidInputError(
+                "A prediction needs two finite values that differ; the study has "
+                f"{np.unique(self._optimizer.data.finite_y).size}. Tell more values first."
+            )
+        with single_blas_thread():
+            mean, variance = model.predict(points)
+        return mean, np.sqrt(variance)
 
     @property
     def subspace(self) -> SubspaceEstimate | None:

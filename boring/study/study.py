@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from boring import _optimizer_support as support
-from boring.exceptions import InvalidInputError, JournalError, NonFiniteWarning
+from boring.exceptions import InvalidInputError, JournalError
 from boring.journal import Journal, read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
@@ -19,12 +20,10 @@ from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
 from boring.validation import as_positive_int
 
-from . import _tables
 from ._file import new_journal, space_of_file
 from ._lock import DEFAULT_WAIT, StudyLock
-from ._translation import Entry, notes_of, tells
-from .recorded import RecordedStudy
 from .status import StudyStatus, Suggestion
+from .written import WrittenStudy
 
 if TYPE_CHECKING:
     from ._runner import StudyCallback
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Study", "StudyStatus", "Suggestion"]
 
 
-class Study(RecordedStudy):
+class Study(WrittenStudy):
     """The search for the best configuration of something real.
 
     Parameters
@@ -173,12 +172,15 @@ class Study(RecordedStudy):
         study._read_only = read_only
         return study
 
-    def ask(self, n: int = 1) -> list[Suggestion]:
+    def ask(self, n: int = 1, *, fixed: Mapping[str, Any] | None = None) -> list[Suggestion]:
         """Return new configurations to evaluate.
 
         Parameters
         ----------
         n : int, default 1
+        fixed : mapping of parameter to value, optional
+            What these suggestions have to hold, such as the setting of a knob that is stuck
+            today; the others are sought for it. Asks without it are as free as before.
 
         Returns
         -------
@@ -188,141 +190,21 @@ class Study(RecordedStudy):
 
         Raises
         ------
+        InvalidInputError
+            If n is not a positive integer, or a fixed value is not of the space.
+        SpaceExhaustedError
+            If no new configuration is left.
         JournalError
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
+        part = self._space.domain_with(fixed) if fixed else None
         with self._mutex:
             self._check_writable()
-            self._optimizer.ask(len(self._optimizer._history.pending) + n)
+            n_pending = len(self._optimizer._history.pending) + n
+            with nullcontext() if part is None else self._optimizer._within(part):
+                self._optimizer.ask(n_pending)
             return self._suggestions(self._optimizer._history.pending[-n:])
-
-    def tell(
-        self,
-        what: int | Mapping[str, Any],
-        value: float,
-        constraints: Sequence[float] | None = None,
-        *,
-        seconds: float | None = None,
-    ) -> None:
-        """Take a value; it is on disk when this returns.
-
-        Parameters
-        ----------
-        what : int or mapping
-            The number of a suggestion, in any order and however late; or a configuration, which
-            answers the suggestion that it equals, or else is recorded as not asked for. The
-            value of a withdrawn number is recorded likewise.
-        value : float
-            NaN stands for a failure.
-        constraints : sequence of float, optional
-            One for each constraint, satisfied where <= 0.
-        seconds : float, optional
-            That the evaluation took; kept for `to_dataframe`.
-
-        Raises
-        ------
-        InvalidInputError
-            If the number is unknown or has its value already, or something is not of the space.
-        JournalError
-            If the file cannot be written; the value is kept, and written at the next chance.
-        """
-        self._record([(what, value, constraints, None, notes_of(seconds=seconds))])
-
-    def tell_failed(
-        self, what: int | Mapping[str, Any], reason: str = "", *, seconds: float | None = None
-    ) -> None:
-        """Record that an evaluation failed.
-
-        Parameters
-        ----------
-        what : int or mapping
-            As in `tell`.
-        reason : str
-        seconds : float, optional
-
-        Raises
-        ------
-        InvalidInputError, JournalError
-            As in `tell`.
-        """
-        notes = notes_of(seconds=seconds)
-        self._record([(what, float("nan"), None, str(reason) or "failed", notes)])
-
-    def withdraw(self, number: int) -> None:
-        """Take back a suggestion that will not be evaluated; nothing is learned from it.
-
-        Parameters
-        ----------
-        number : int
-
-        Raises
-        ------
-        InvalidInputError
-            If it is not outstanding.
-        JournalError
-            If the file cannot be written.
-        """
-        with self._mutex:
-            self._check_writable()
-            self._optimizer.withdraw(number)
-
-    def add(self, data: Any, *, value: str = "value") -> int:
-        """Take earlier evaluations, as a start; they count as the initial design.
-
-        Parameters
-        ----------
-        data : list of dict, DataFrame, or path of a CSV file
-            One row an evaluation: a column for each parameter, one for the value, and
-            ``constraint_1``, ``constraint_2``, ... where there are constraints. Other columns are
-            ignored. A missing value stands for a failure, described by a column ``error``.
-        value : str, default "value"
-            Column of the value.
-
-        Returns
-        -------
-        int
-            Number of rows.
-
-        Raises
-        ------
-        InvalidInputError
-            If a row is not of the space; none is recorded then.
-        JournalError
-            If the file cannot be written.
-        """
-        if isinstance(data, (str, os.PathLike)):
-            rows = _tables.read_csv(Path(data), self._space)
-        else:
-            rows = _tables.rows_of(data)
-        entries = _tables.entries(rows, self._space, self.n_constraints, value)
-        self._record([(x, y, c, error, {"source": "data"}) for x, y, c, error in entries])
-        return len(entries)
-
-    def add_csv(self, path: str | os.PathLike[str], *, value: str = "value") -> int:
-        """Take the evaluations of a CSV file, such as `to_csv` writes; see `add`."""
-        return self.add(Path(path), value=value)
-
-    def flush(self) -> None:
-        """Bring to disk what a full disk kept in memory; raise JournalError if it still cannot."""
-        with self._mutex:
-            self._optimizer._write_journal()
-
-    def close(self) -> None:
-        """Write what is left, and let others open the study; the study can then only be read.
-
-        Raises
-        ------
-        JournalError
-            If something is left that cannot be written; the study stays open then.
-        """
-        with self._mutex:
-            if not self._read_only:
-                self.flush()
-            if self._lock is not None:
-                self._lock.release()
-                self._lock = None
-                self._read_only = True
 
     def __enter__(self) -> Self:
         """Return the study."""
@@ -426,17 +308,3 @@ class Study(RecordedStudy):
             )
         finally:
             self._is_running = False
-
-    def _check_writable(self) -> None:
-        if self._read_only:
-            raise InvalidInputError(
-                f"The study {self._path} is open for reading only. Open it with Study.open(path)."
-            )
-
-    def _record(self, entries: Sequence[Entry]) -> None:
-        """Check entries, then record all of them."""
-        with self._mutex:
-            self._check_writable()
-            history = self._optimizer._history
-            events = tells(entries, self._space, history, self.n_constraints)
-            self._optimizer._record(events, expected=(NonFiniteWarning,))

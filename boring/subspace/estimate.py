@@ -135,6 +135,12 @@ class SubspaceEstimate:
         """M = W diag(1/l), shape (D, d): what a later search takes as a warm start."""
         return self.active_basis / self.lengthscales
 
+    def __repr__(self) -> str:
+        """Return a line; `summary` has the account."""
+        dim, rank = self.active_basis.shape
+        trust = "not checked" if not self.trust else "trusted" if self.trusted else "NOT trusted"
+        return f"<SubspaceEstimate: {rank} of {dim} dimensions, {trust}; summary() has the account>"
+
     def summary(self, names: Sequence[str] | None = None, top: int = 10) -> str:
         """Return the account as text.
 

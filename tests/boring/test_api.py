@@ -114,6 +114,8 @@ def test_errors_of_the_objective():
         ({"method": 3}, InvalidInputError, "method must be a registered name"),
         ({"method": int}, InvalidInputError, "method must be a registered name"),
         ({"calback": print}, UnknownNameError, "no option 'calback'.*mean 'callback'"),
+        ({"verbose": 1}, UnknownNameError, "no option 'verbose'. Here progress=True shows a bar"),
+        ({"x0": [0, 0]}, UnknownNameError, r"Here tell an optimiser .*tell\(X, y\).run"),
         ({"n_inital": 3}, UnknownNameError, "no option 'n_inital'.*mean 'n_initial'"),
         ({"on_error": "ignore"}, InvalidInputError, "on_error must be"),
         ({"seed": -1}, InvalidInputError, "seed must be an integer of at least 0"),

@@ -191,3 +191,9 @@ def test_projection_bears_a_constraint_that_spans_all_magnitudes():
         with np.errstate(over="raise"):
             inside = project(space.domain, np.array([p, -0.5]))
         assert inside is None or space.domain.allowed(inside[None])[0]
+
+
+def test_a_constraint_that_raises_is_named():
+    domain = Domain(2, constraints=[lambda U: U[:, 0], lambda U: {}["limit"]])
+    with pytest.raises(InvalidInputError, match=r"number 1 raised KeyError: 'limit'"):
+        domain.allowed([[0.0, 0.0]])

@@ -194,6 +194,16 @@ def test_duplicates_are_kept_and_reported():
     np.testing.assert_array_equal(optimizer.result().y, [1.0, 2.0, 3.0, 4.0])
 
 
+def test_many_duplicates_are_reported_once():
+    X = [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]]
+    optimizer = stepper().tell(X, [1.0, 2.0, 3.0])
+    with pytest.warns(
+        DuplicatePointWarning, match=r"3 points were told before, the first is x = \[0.1, 0.1\]"
+    ) as seen:
+        optimizer.tell(X, [1.5, 2.5, 3.5])
+    assert len(seen) == 1
+
+
 def test_a_constant_objective_is_filled_with_one_warning():
     optimizer = drive(stepper(), 2, lambda x: 1.0)
     with pytest.warns(ConstantObjectiveWarning, match="All 3 finite values so far are equal"):
@@ -615,3 +625,59 @@ def test_a_proposal_that_was_told_before_is_moved_unless_repeats_are_wanted():
         points = optimizer.ask(4)
         assert len(np.unique(np.vstack([points, [0.0, 0.0]]), axis=0)) == (1 if repeats else 5)
         assert np.abs(points).max() <= 1.0
+
+
+# What those who write an optimiser may get wrong.
+
+
+class Unnamed(Optimizer):
+    def _propose(self, context):
+        return Proposal(np.zeros(2))
+
+
+class Bare(Unnamed):
+    name: ClassVar[str] = "bare"
+
+
+class Raw(Optimizer):
+    name: ClassVar[str] = "raw"
+
+    def _propose(self, context):
+        return np.zeros(2)
+
+
+def test_an_optimiser_needs_a_name():
+    with pytest.raises(InvalidInputError, match=r"must have a name.*Unnamed has none"):
+        Unnamed(BOX, direction="minimize")
+
+
+def test_a_proposal_needs_no_more_than_a_point():
+    optimizer = drive(Bare(BOX, direction="minimize", n_initial=2, seed=0), 3)
+    assert optimizer.memory == {}
+    assert optimizer.result().records[-1].phase == "proposal"
+
+
+def test_what_is_no_proposal_is_named():
+    optimizer = drive(Raw(BOX, direction="minimize", n_initial=2, seed=0), 2)
+    with pytest.raises(
+        FitError, match=r"must return a Proposal; that of optimiser 'raw' returned ndarray"
+    ):
+        optimizer.ask()
+
+
+def test_a_state_is_no_path():
+    with pytest.raises(InvalidInputError, match=r"received str.*OptimizerState.load"):
+        Stepper.from_state("state.json")
+
+
+def test_where_a_run_stands_is_said_in_a_line():
+    optimizer = stepper(direction="maximize")
+    assert repr(optimizer) == (
+        "<Stepper: maximize over 2 inputs; 0 told, 0 pending; best value none yet>"
+    )
+    optimizer.tell(optimizer.ask()[0], 2.5)
+    optimizer.ask()
+    assert "1 told, 1 pending; best value 2.5" in repr(optimizer)
+    assert repr(optimizer.state()) == (
+        "<OptimizerState: 'stepper', maximize over 2 inputs, 1 told, 1 pending>"
+    )

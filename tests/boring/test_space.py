@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import Bounds
 
 from boring.exceptions import InvalidInputError
 from boring.space import Box
@@ -95,6 +96,18 @@ def test_from_bounds_takes_boxes_arrays_and_pairs():
 def test_wrong_bounds_name_the_rule(bounds, rule):
     with pytest.raises(InvalidInputError, match=rule):
         Box.from_bounds(bounds)
+
+
+def test_from_bounds_takes_those_of_scipy():
+    assert Box.from_bounds(Bounds([-1, -2], [1, 2])) == Box([-1, -2], [1, 2])
+    assert Box.from_bounds(Bounds([0.0, 0.0], 3.0)) == Box([0, 0], [3, 3])
+    with pytest.raises(InvalidInputError, match="finite"):
+        Box.from_bounds(Bounds([0.0, 0.0]))
+
+
+def test_named_bounds_are_sent_to_a_study():
+    with pytest.raises(InvalidInputError, match=r"no names.*list\(bounds.values\(\)\).*Study"):
+        Box.from_bounds({"gain": (0, 1)})
 
 
 def test_bounds_of_different_length():

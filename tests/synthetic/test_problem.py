@@ -129,3 +129,11 @@ def test_regret_needs_a_known_optimum():
 def test_inconsistent_declarations_are_refused(changes):
     with pytest.raises(InvalidInputError):
         TestProblem("wrong", Box.from_bounds([(-2, 2), (-1, 1)]), camelback().formula, **changes)
+
+
+def test_a_problem_is_shown_in_a_line():
+    assert repr(get_problem("camelback-2-in-5", 0)) == (
+        "<Embedded 'camelback-2-in-5': minimize over 2 in 5 inputs, optimum -1.03163>"
+    )
+    unknown = dataclasses.replace(camelback(), optimum=None, optimizers=None)
+    assert repr(unknown).endswith("minimize over 2 in 2 inputs, optimum unknown>")

@@ -341,3 +341,19 @@ def test_mixed_terms_cycle_and_shrink():
     terms = mixed_terms(5)
     assert [type(term) for term in terms] == [Ripple, Bowl, Well, Ripple, Bowl]
     assert terms[3].amplitude == 0.5 * terms[0].amplitude
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda f: Embedded(f, dim=5, seed=0),
+        lambda f: Perturbed(f),
+        lambda f: Shifted(f, 0.5),
+        lambda f: Noisy(f, 0.1),
+        lambda f: Negated(f),
+        lambda f: PolynomialInput(f, dim=3, seed=0),
+    ],
+)
+def test_a_plain_function_is_no_problem(wrap):
+    with pytest.raises(InvalidInputError, match=r"TestProblem is needed; received function"):
+        wrap(lambda x: x.sum())

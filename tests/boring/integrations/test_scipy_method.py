@@ -175,7 +175,8 @@ def test_derivatives_are_left_aside_with_a_warning():
         ({"constraints": "x > 0"}, "must be a LinearConstraint"),
         ({"tol": 1e-3}, "no tolerance"),
         ({"options": {"maxfev": 0}}, "maxfev"),
-        ({"options": {"maxfun": 9}}, "maxfun"),
+        ({"options": {"maxfun": 9}}, "minimize_method has no option 'maxfun'.*maxfev"),
+        ({"options": {"maxiter": 9}}, "maxiter.*maxfev.*seed"),
         ({"options": {"optimizer": "borin"}}, "borin"),
     ],
 )

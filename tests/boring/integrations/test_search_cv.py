@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baselines  # noqa: F401 (registers sobol)
 from boring.exceptions import InvalidInputError
 from boring.integrations.search_cv import BoringSearchCV
-from boring.parameters import Categorical, Integer, Real
+from boring.parameters import Categorical, Integer, ParameterSpace, Real
 
 X, Y = make_classification(n_samples=60, n_features=4, random_state=0)
 PIPELINE = make_pipeline(StandardScaler(), SVC())
@@ -250,3 +250,18 @@ def test_the_subspace_is_described_by_the_names_of_the_parameters():
         search().describe_subspace()
     with pytest.raises(InvalidInputError, match="'sobol'"):
         search(n_iter=2).fit(X, Y).describe_subspace()
+
+
+def test_a_search_with_conditions_and_constraints_goes_through_pickle():
+    space = ParameterSpace(
+        [
+            Real("C", 1e-2, 1e2, log=True),
+            Categorical("kernel", ["rbf", "linear"]),
+            Real("gamma", 1e-3, 1.0, log=True, when="kernel == 'rbf'"),
+        ],
+        constraints=["C <= 50 or kernel == 'rbf'"],
+    )
+    fitted = BoringSearchCV(SVC(), space, n_iter=6, cv=2, random_state=0).fit(X, Y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.optimizer_.ask(), fitted.optimizer_.ask())
+    assert again.space_ == fitted.space_

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boring.exceptions import UnknownNameError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.kernels import (
     MATERN32,
     MATERN52,
@@ -14,6 +14,7 @@ from boring.kernels import (
     Free,
     Isotropic,
     KernelTerm,
+    RadialProfile,
     get_profile,
 )
 from boring.kernels.additive import cross_squared_distances, squared_distances
@@ -93,3 +94,18 @@ def test_unknown_profile_suggests_the_near_one() -> None:
         get_profile("matern23")
     assert get_profile(MATERN52) is MATERN52
     assert get_profile("squared-exponential") is SQUARED_EXPONENTIAL
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        3,
+        lambda r2: 1.0 / (1.0 + r2),
+        lambda r2: (2.0 / (1.0 + r2), 1.0 / (1.0 + r2)),
+        lambda r2: (1.0, 1.0),
+        lambda r2: (np.exp(-r2), np.full(r2.shape, np.nan)),
+    ],
+)
+def test_a_profile_that_cannot_be_one_is_refused_when_it_is_made(function):
+    with pytest.raises(InvalidInputError, match=r"must map squared distances|must be callable"):
+        RadialProfile("odd", function)

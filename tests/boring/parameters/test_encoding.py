@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boring.exceptions import InvalidInputError
+from boring.loop.algorithm import BoringOptimizer
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 
 _spec = importlib.util.spec_from_file_location(
@@ -236,3 +238,20 @@ def test_nothing_is_lost_by_changing_what_decode_returned():
     first["k"].append(9)
     first["f"]["a"].append(9)
     assert space.decode([[1.0]])[0] == {"k": [2], "f": {"a": [3]}}
+
+
+def test_a_domain_with_conditions_and_constraints_goes_through_pickle():
+    space = ParameterSpace(
+        [
+            Real("gain", 0, 10),
+            Categorical("kind", ["a", "b"]),
+            Real("tilt", 0, 1, when="kind == 'b'"),
+        ],
+        constraints=["gain <= 5 or kind == 'a'"],
+    )
+    U = np.random.default_rng(0).uniform(-1.0, 1.0, (50, space.dim))
+    domain = pickle.loads(pickle.dumps(space.domain))
+    np.testing.assert_array_equal(domain.snap(U), space.domain.snap(U))
+    np.testing.assert_array_equal(domain.allowed(U), space.domain.allowed(U))
+    optimizer = BoringOptimizer(space.box, direction="minimize", seed=0, domain=space.domain)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(optimizer)).ask(), optimizer.ask())

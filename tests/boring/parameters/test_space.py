@@ -8,6 +8,7 @@ import numpy as np
 import optuna
 import pandas
 import pytest
+from scipy import stats
 from scipy.optimize import LinearConstraint
 
 from boring.exceptions import InvalidInputError, UnknownNameError
@@ -331,3 +332,18 @@ def test_a_space_survives_pickling():
     U = space.snap(np.random.default_rng(0).uniform(-1, 1, (20, space.dim)))
     assert again.decode(U) == space.decode(U)
     np.testing.assert_array_equal(again.domain.allowed(U), space.domain.allowed(U))
+
+
+def test_distributions_of_scipy_are_their_supports():
+    space = ParameterSpace.of(
+        {
+            "u": stats.uniform(-1.0, 3.0),
+            "l": stats.loguniform(1e-3, 1e2),
+            "n": stats.randint(1, 9),
+        }
+    )
+    assert space == ParameterSpace(
+        [Real("u", -1.0, 2.0), Real("l", 1e-3, 1e2, log=True), Integer("n", 1, 8)]
+    )
+    with pytest.raises(InvalidInputError, match=r"'g'.*received norm.*Real\('g', low, high\)"):
+        ParameterSpace.of({"g": stats.norm()})

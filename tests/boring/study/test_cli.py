@@ -264,3 +264,48 @@ def test_two_processes_work_on_one_study_at_once(boring, file):
     told = {(row["number"], row["value"]) for row in rows}
     assert told == {(int(number), float(gain)) for number, gain in mine}
     assert all(row["value"] == row["gain"] for row in rows)
+
+
+def test_init_says_how_it_understood_the_space(boring, tmp_path):
+    space = {
+        "parameters": {
+            "gain": {"type": "real", "low": 0.1, "high": 10, "log": True, "unit": "dB"},
+            "optics": {"type": "categorical", "choices": ["old", "new"]},
+        },
+        "constraints": ["gain <= 5 or optics == 'old'"],
+    }
+    path = tmp_path / "new.jsonl"
+    out = boring("init", path, "--direction", "minimize", "--space", json.dumps(space))[1]
+    assert out.splitlines() == [
+        f"New study {path}: 2 parameters, boring.",
+        '  gain: real, low 0.1, high 10.0, log true, unit "dB"',
+        '  optics: categorical, choices ["old", "new"]',
+        "  always \"gain <= 5 or optics == 'old'\"",
+    ]
+
+
+def test_status_has_the_settings_that_are_outstanding(boring, file):
+    asked = boring("ask", file, "-n", 2)[1]
+    assert boring("status", file)[1].endswith(f"outstanding: 0, 1\n{asked}")
+    status = json.loads(boring("status", file, "--json")[1])
+    assert status["outstanding"] == [0, 1]
+    shown = [json.loads(line.split("\t")[1]) for line in asked.splitlines()]
+    assert [s["parameters"] for s in status["suggestions"]] == shown
+
+
+@pytest.mark.parametrize("command", ["export", "report"])
+def test_a_folder_that_is_not_there_is_named_with_its_remedy(boring, file, tmp_path, command):
+    out = tmp_path / "none" / ("data.csv" if command == "export" else "page.html")
+    code, _, err = boring(command, file, "-o", out)
+    assert code == 1
+    assert "none" in err
+    assert "Check that the folder exists" in err
+
+
+@pytest.mark.parametrize("space", ['[["gain", 0, 1]]', "", "  "])
+def test_a_space_that_is_no_object_is_refused_as_such(boring, tmp_path, space):
+    path = tmp_path / "new.jsonl"
+    code, _, err = boring("init", path, "--direction", "minimize", "--space", space)
+    assert code == 1
+    assert "--space must be" in err
+    assert not path.exists()

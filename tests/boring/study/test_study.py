@@ -87,8 +87,8 @@ def test_a_model_based_proposal_after_a_withdrawal_is_another_one():
     [
         (5, "No suggestion has the number 5"),
         (-1, "No suggestion has the number -1"),
-        ("0", "belongs to the number"),
-        (True, "belongs to the number"),
+        ("0", "belongs to a suggestion"),
+        (True, "belongs to a suggestion"),
         ({"gain": 1.0}, "angle"),
         ({"gain": 1.0, "angle": 0.0, "speed": 1.0}, "speed"),
         ({"gain": 100.0, "angle": 0.0}, "gain"),

@@ -132,6 +132,7 @@ def test_previous_basis_warm_start_and_no_check(estimate):
     assert not again.trust
     assert np.isnan(again.importance_std).all()
     assert "not checked" in again.summary()
+    assert "dimensions, not checked; summary()" in repr(again)
 
 
 def test_polish_reduces_the_certificate():
@@ -188,6 +189,7 @@ def test_rejection_warns_and_predicts_without_a_subspace():
     assert not found.trusted
     assert found.predictor.posterior.model.kernel.component_names == ("isotropic",)
     assert "NOT trusted" in found.summary()
+    assert "NOT trusted; summary()" in repr(found)
 
 
 def test_points_of_one_embedding_warn():

@@ -1,0 +1,260 @@
+"""Earlier evaluations, from tables, files and other studies, as entries of a study."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boring._warn import warn
+from boring.exceptions import BoringWarning, InvalidInputError, OutsideSpaceError
+from boring.parameters import ParameterSpace
+from boring.validation import suggest
+
+from ._tables import labels, texts_of
+from .recorded import RecordedStudy
+
+__all__ = ["Row", "entries", "is_study_file", "rows_of"]
+
+Entry = tuple[dict[str, Any], float, tuple[float, ...] | None, str | None]
+"""Configuration, value, constraints, reason of a failure."""
+
+OUTSIDE = ("refuse", "skip")
+"""What may be done with rows that lie outside the space."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One earlier evaluation.
+
+    Parameters
+    ----------
+    place : str
+        Where it stands, for messages.
+    cells : mapping
+        From the names of columns to what they hold.
+    """
+
+    place: str
+    cells: Mapping[str, Any]
+
+
+def is_study_file(data: Any) -> bool:
+    """Say whether data are the path of a study: JSON where a table has the names of columns."""
+    if not isinstance(data, (str, os.PathLike)) or not Path(data).is_file():
+        return False
+    with Path(data).open("rb") as file:
+        return file.read(1) == b"{"
+
+
+def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
+    """Return the rows of a CSV file, a study, a list of dictionaries or a DataFrame."""
+    if isinstance(data, (str, os.PathLike)):
+        return _rows_of_csv(Path(data), space)
+    if isinstance(data, RecordedStudy):
+        records: Any = data.rows()
+    elif hasattr(data, "to_dict") and hasattr(data, "columns"):
+        records = [
+            {str(name): cell for name, cell in row.items()} for row in data.to_dict("records")
+        ]
+    elif isinstance(data, Mapping) or not isinstance(data, Iterable):
+        remedy = " Pass pandas.DataFrame(data)." if isinstance(data, Mapping) else ""
+        raise InvalidInputError(
+            "Data must be a list of dictionaries, a DataFrame, a Study, or the path of a CSV file "
+            f"or of a study; received {type(data).__name__}.{remedy}"
+        )
+    else:
+        records = list(data)
+    for row in records:
+        if not isinstance(row, Mapping):
+            raise InvalidInputError(
+                f"Each row of data must be a dictionary; received {type(row).__name__} "
+                f"{str(row)[:60]!r}."
+            )
+    return [Row(f"Row {index} of the data", row) for index, row in enumerate(records)]
+
+
+def _rows_of_csv(path: Path, space: ParameterSpace) -> list[Row]:
+    """Return the rows of a CSV file, with the cells of parameters as their values."""
+    rows = []
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            names = _header(next(reader, []), path, space)
+            for cells in reader:
+                if cells:
+                    rows.append(
+                        Row(f"Line {reader.line_num} of {path}", dict(_named(names, cells)))
+                    )
+                if len(cells) > len(names):
+                    raise InvalidInputError(
+                        f"Line {reader.line_num} of {path} has more cells than the first line has "
+                        "names. Put text with commas between quotation marks."
+                    )
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInputError(f"The file {path} cannot be read as CSV: {error}.") from error
+    known = set(space.names)
+    return [
+        Row(
+            row.place,
+            {
+                name: _cell(space, name, text) if name in known else text
+                for name, text in row.cells.items()
+                if text != "" or name not in known
+            },
+        )
+        for row in rows
+    ]
+
+
+def _named(names: Sequence[str], cells: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Pair cells with their columns; those missing at the end are empty."""
+    return zip(names, [*cells, *[""] * (len(names) - len(cells))], strict=False)
+
+
+def _header(cells: Sequence[str], path: Path, space: ParameterSpace) -> list[str]:
+    """Return the names of the columns, without spaces around them unless parameters have some."""
+    if len(cells) == 1 and (found := next((c for c in ";\t|" if c in cells[0]), None)):
+        raise InvalidInputError(
+            f"A CSV file has commas between its cells and points in its numbers; line 1 of {path} "
+            f"has {found!r} between them. Write it anew, or pass "
+            f"pandas.read_csv(path, sep={found!r}, decimal=...)."
+        )
+    names = [cell if cell in space.names else cell.strip() for cell in cells]
+    repeated = [name for name, count in Counter(names).items() if count > 1 and name]
+    if repeated:
+        raise InvalidInputError(
+            f"Names of columns must differ; line 1 of {path} has {repeated[0]!r} twice. Rename one."
+        )
+    return names
+
+
+def entries(
+    rows: Sequence[Row],
+    space: ParameterSpace,
+    n_constraints: int,
+    *,
+    value: str = "value",
+    fill: Mapping[str, Any] | None = None,
+    outside: str = "refuse",
+) -> list[Entry]:
+    """Return checked entries; the arguments are those of `Study.add`.
+
+    Raises
+    ------
+    InvalidInputError
+        Naming the first row that is wrong.
+    """
+    if outside not in OUTSIDE:
+        raise InvalidInputError(
+            f"outside must be 'refuse' or 'skip'; received {outside!r}. Pass 'skip' to leave out "
+            "rows outside the space."
+        )
+    if value in space.names:
+        raise InvalidInputError(
+            f"The column of the value is called {value!r}, as is a parameter. Rename it, and pass "
+            "value='...'."
+        )
+    given = _checked_fill(fill or {}, space)
+    found, skipped = [], []
+    for row in rows:
+        if value not in row.cells:
+            raise InvalidInputError(
+                f"{row.place} has no {value!r}. {suggest(value, map(str, row.cells))} Name the "
+                "column of values: value='...', in a shell --value."
+            )
+        try:
+            # What the space refuses is refused before anything is recorded.
+            found.append(_entry(row.cells, space, n_constraints, value, given))
+        except OutsideSpaceError as error:
+            if outside == "refuse":
+                raise OutsideSpaceError(
+                    f"{row.place}: {error} Pass outside='skip', in a shell --skip-outside, to "
+                    "leave such rows out."
+                ) from error
+            skipped.append(f"{row.place}: {error}")
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{row.place}: {error}") from error
+    if skipped:
+        warn(
+            f"{len(skipped)} of {len(rows)} rows lie outside the space and were left out. The "
+            f"first: {skipped[0]}",
+            BoringWarning,
+        )
+    return found
+
+
+def _checked_fill(fill: Mapping[str, Any], space: ParameterSpace) -> dict[str, Any]:
+    if not isinstance(fill, Mapping):
+        raise InvalidInputError(f"fill must be a dict of name to value; received {fill!r}.")
+    for name in fill:
+        space.slice_of(name)  # Raises for a name that is not known.
+    return {name: space.parameters[name].check(value) for name, value in fill.items()}
+
+
+def _entry(
+    cells: Mapping[str, Any],
+    space: ParameterSpace,
+    n_constraints: int,
+    value: str,
+    fill: Mapping[str, Any],
+) -> Entry:
+    configuration = {
+        name: cell
+        for name, cell in cells.items()
+        if name in space.parameters and not (_is_gap(cell) and not _may_be_none(space, name, cell))
+    }
+    filled = {name: cell for name, cell in fill.items() if name not in configuration}
+    if filled:
+        active = space.active_names({**filled, **configuration})
+        configuration |= {name: cell for name, cell in filled.items() if name in active}
+    label = labels(space.names, n_constraints)
+    names = [label[f"constraint_{index}"] for index in range(1, n_constraints + 1)]
+    checked = space.check(configuration)
+    y = _number(cells[value], value)
+    constraints = tuple(_number(cells.get(name, ""), name) for name in names) or None
+    reason = cells.get(label["error"])
+    reason = reason if isinstance(reason, str) and reason else "failed"
+    return checked, y, constraints, None if np.isfinite(y) else reason
+
+
+def _cell(space: ParameterSpace, name: str, text: str) -> Any:
+    """Return what a cell stands for: a value of the parameter written like it, else a number."""
+    texts = texts_of(space, name)
+    for wanted in (text, text.strip()):
+        for value, written in texts:
+            if written == wanted:
+                return value
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _may_be_none(space: ParameterSpace, name: str, cell: Any) -> bool:
+    """Tell whether None is a choice of the parameter, and no gap."""
+    choices = getattr(space.parameters[name], "choices", ())
+    return cell is None and any(choice is None for choice in choices)
+
+
+def _is_gap(cell: Any) -> bool:
+    """Say whether a cell is empty: None, NaN, or what pandas has for a missing value."""
+    is_nan = isinstance(cell, float) and bool(np.isnan(cell))
+    return cell is None or is_nan or type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def _number(cell: Any, name: str) -> float:
+    if _is_gap(cell) or (isinstance(cell, str) and not cell.strip()):
+        return float("nan")
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"{name} must be a number; received {cell!r}.") from None

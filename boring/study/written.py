@@ -1,0 +1,194 @@
+"""What goes into a study: values, failures, withdrawals, earlier data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from boring.exceptions import InvalidInputError, NonFiniteWarning
+from boring.history import Tell
+
+from . import _earlier
+from ._translation import Entry, notes_of, number_of, parameters_of, tells
+from .recorded import RecordedStudy
+from .status import Suggestion
+
+__all__ = ["WrittenStudy"]
+
+
+class WrittenStudy(RecordedStudy):
+    """A study that takes values, each on disk before the next word."""
+
+    def tell(
+        self,
+        what: int | Suggestion | Mapping[str, Any],
+        value: float,
+        constraints: Sequence[float] | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> None:
+        """Take a value; it is on disk when this returns.
+
+        Parameters
+        ----------
+        what : int, Suggestion or mapping
+            A suggestion or its number, in any order and however late; or a configuration, which
+            answers the suggestion that it equals, or else is recorded as not asked for. The
+            value of a withdrawn number is recorded likewise.
+        value : float
+            NaN stands for a failure.
+        constraints : sequence of float, optional
+            One for each constraint, satisfied where <= 0.
+        seconds : float, optional
+            That the evaluation took; kept for `to_dataframe`.
+
+        Raises
+        ------
+        InvalidInputError
+            If the number is unknown or has its value already, or something is not of the space.
+        JournalError
+            If the file cannot be written; the value is kept, and written at the next chance.
+        """
+        self._record([(what, value, constraints, None, notes_of(seconds=seconds))])
+
+    def tell_failed(
+        self,
+        what: int | Suggestion | Mapping[str, Any],
+        reason: str = "",
+        *,
+        seconds: float | None = None,
+    ) -> None:
+        """Record that an evaluation failed.
+
+        Parameters
+        ----------
+        what : int, Suggestion or mapping
+            As in `tell`.
+        reason : str
+        seconds : float, optional
+
+        Raises
+        ------
+        InvalidInputError, JournalError
+            As in `tell`.
+        """
+        notes = notes_of(seconds=seconds)
+        self._record([(what, float("nan"), None, str(reason) or "failed", notes)])
+
+    def withdraw(self, number: int | Suggestion) -> None:
+        """Take back a suggestion that will not be evaluated; nothing is learned from it.
+
+        Parameters
+        ----------
+        number : int or Suggestion
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not outstanding.
+        JournalError
+            If the file cannot be written.
+        """
+        with self._mutex:
+            self._check_writable()
+            self._optimizer.withdraw(number_of(number, self._space, self._optimizer._history))
+
+    def add(
+        self,
+        data: Any,
+        *,
+        value: str = "value",
+        fill: Mapping[str, Any] | None = None,
+        outside: Literal["refuse", "skip"] = "refuse",
+    ) -> int:
+        """Take earlier evaluations, as a start; they count as the initial design.
+
+        Parameters
+        ----------
+        data : list of dict, DataFrame, Study, or path of a CSV file or of a study
+            One row an evaluation: a column for each parameter, one for the value, and
+            ``constraint_1``, ``constraint_2``, ... where there are constraints. Other columns are
+            ignored. A missing value stands for a failure, described by a column ``error``.
+        value : str, default "value"
+            Column of the value.
+        fill : mapping of parameter to value, optional
+            Where a row does not say: what a parameter was that the data do not know yet.
+        outside : {"refuse", "skip"}, default "refuse"
+            What to do with a row that the space does not hold, as when a range is narrower now:
+            refuse all, or leave that row out, with a warning that counts them.
+
+        Returns
+        -------
+        int
+            Number of rows taken.
+
+        Raises
+        ------
+        InvalidInputError
+            If a row is not of the space; none is recorded then.
+        JournalError
+            If the file cannot be written, or that of the other study cannot be read.
+
+        Warns
+        -----
+        BoringWarning
+            If rows were left out.
+        """
+        if _earlier.is_study_file(data):
+            from .study import Study
+
+            data = Study.open(data, read_only=True)
+        found = _earlier.entries(
+            _earlier.rows_of(data, self._space),
+            self._space,
+            self.n_constraints,
+            value=value,
+            fill=fill,
+            outside=outside,
+        )
+        self._record([(x, y, c, error, {"source": "data"}) for x, y, c, error in found])
+        return len(found)
+
+    def add_csv(self, path: str | os.PathLike[str], *, value: str = "value") -> int:
+        """Take the evaluations of a CSV file, such as `to_csv` writes; see `add`."""
+        return self.add(Path(path), value=value)
+
+    def flush(self) -> None:
+        """Bring to disk what a full disk kept in memory; raise JournalError if it still cannot."""
+        with self._mutex:
+            self._optimizer._write_journal()
+
+    def close(self) -> None:
+        """Write what is left, and let others open the study; the study can then only be read.
+
+        Raises
+        ------
+        JournalError
+            If something is left that cannot be written; the study stays open then.
+        """
+        with self._mutex:
+            if not self._read_only:
+                self.flush()
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+                self._read_only = True
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise InvalidInputError(
+                f"The study {self._path} is open for reading only. Open it with Study.open(path)."
+            )
+
+    def _record(self, entries: Sequence[Entry]) -> None:
+        """Check entries, then record all of them."""
+        with self._mutex:
+            self._check_writable()
+            history = self._optimizer._history
+            events = tells(entries, self._space, history, self.n_constraints)
+            self._optimizer._record(events, expected=(NonFiniteWarning,), place=self._place)
+
+    def _place(self, tell: Tell) -> str:
+        return str(parameters_of(tell, self._space))

@@ -1,0 +1,265 @@
+"""Suggestions with fixed parameters, predictions, and what a study says of itself."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from boring.exceptions import (
+    BoringWarning,
+    InvalidInputError,
+    NonFiniteWarning,
+    SpaceExhaustedError,
+    UnknownNameError,
+)
+from boring.parameters import Categorical, Integer, ParameterSpace, Real
+from boring.study import Study
+from boring.study.cli import main
+
+MIXED = ParameterSpace(
+    [
+        Real("gain", 0.1, 10.0),
+        Integer("n", 1, 8),
+        Categorical("mode", ["a", "b", "c"]),
+        Real("tilt", 0.0, 1.0, when="mode == 'c'"),
+    ],
+    constraints=["gain * n <= 40"],
+)
+
+
+def loss(parameters):
+    wanted = (parameters["gain"] - 3.0) ** 2 + 0.2 * (parameters["n"] - 4) ** 2
+    return wanted + (parameters["mode"] == "b") + parameters.get("tilt", 0.0)
+
+
+def search(fixed, n, optimizer="boring", path=None):
+    study = Study(MIXED, direction="minimize", optimizer=optimizer, path=path, seed=0)
+    for _ in range(n):
+        for suggestion in study.ask(fixed=fixed):
+            study.tell(suggestion, loss(suggestion.parameters))
+    return study
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"mode": "b"},
+        {"gain": 2.5},
+        {"gain": 9.0, "mode": "c"},
+        {"mode": "c", "tilt": 0.25},
+        {"n": 3, "gain": 1},
+    ],
+)
+def test_fixed_parameters_are_fixed_and_the_others_optimised(fixed):
+    study = search(fixed, 16)
+    for row in study.rows():
+        assert {name: row[name] for name in fixed} == fixed
+        assert row["gain"] * row["n"] <= 40
+    free = {"gain": 3.0, "n": 4, "mode": "a", "tilt": 0.0}
+    best = {**free, **fixed}
+    if best["mode"] != "c":
+        best.pop("tilt")
+    assert study.best["value"] < loss(best) + 0.05
+
+
+@pytest.mark.parametrize("optimizer", ["random", "sobol", "gp", "rembo"])
+def test_every_optimiser_keeps_to_what_is_fixed(optimizer):
+    study = search({"gain": 2.5, "mode": "c"}, 8, optimizer)
+    assert {(row["gain"], row["mode"]) for row in study.rows()} == {(2.5, "c")}
+
+
+def test_a_parameter_that_is_fixed_only_where_it_is_active():
+    study = search({"tilt": 0.25}, 10)
+    assert all(row.get("tilt", 0.25) == 0.25 for row in study.rows())
+    assert len({row["mode"] for row in study.rows()}) > 1
+
+
+def test_later_asks_are_free_and_go_on_from_the_file(tmp_path):
+    whole = search({"mode": "b"}, 8)
+    path = tmp_path / "run.jsonl"
+    search({"mode": "b"}, 5, path=path).close()
+    with Study.open(path) as study:
+        for _ in range(3):
+            for suggestion in study.ask(fixed={"mode": "b"}):
+                study.tell(suggestion, loss(suggestion.parameters))
+        assert study.ask(2) == whole.ask(2)
+    assert {s.parameters["mode"] for s in whole.outstanding} != {"b"}
+
+
+def test_what_is_outstanding_elsewhere_does_not_count_as_tried_here():
+    study = Study({"mode": ["a", "b"], "n": [1, 2, 3]}, direction="minimize", seed=0)
+    study.tell({"mode": "b", "n": 1}, 1.0)
+    asked = study.ask(3, fixed={"mode": "a"})
+    assert sorted(s.parameters["n"] for s in asked) == [1, 2, 3]
+    with pytest.raises(SpaceExhaustedError):
+        study.ask(fixed={"mode": "a"})
+    assert study.ask(fixed={"mode": "b", "n": 2})[0].parameters == {"mode": "b", "n": 2}
+    assert study.ask()[0].parameters == {"mode": "b", "n": 3}
+
+
+@pytest.mark.parametrize(
+    ("fixed", "kind", "message"),
+    [
+        ({"modes": "a"}, UnknownNameError, "Did you mean 'mode'"),
+        ({"mode": "z"}, InvalidInputError, "'mode'.*one of"),
+        ({"gain": 99}, InvalidInputError, "'gain'.*between"),
+        ([1], InvalidInputError, "must be a dict of name to value"),
+    ],
+)
+def test_what_cannot_be_fixed_is_refused_and_nothing_asked(fixed, kind, message):
+    study = Study(MIXED, direction="minimize", seed=0)
+    with pytest.raises(kind, match=message):
+        study.ask(fixed=fixed)
+    assert study.outstanding == []
+
+
+# Suggestions themselves.
+
+
+def test_a_suggestion_stands_for_its_number():
+    study = Study(MIXED, direction="minimize", seed=0)
+    first, second, third = study.ask(3)
+    study.tell(second, 2.0)
+    study.tell_failed(first, "no beam")
+    study.withdraw(third)
+    assert [row["number"] for row in study.rows()] == [1, 0]
+    assert study.outstanding == []
+
+
+def test_a_suggestion_of_another_study_is_refused():
+    study = Study(MIXED, direction="minimize", seed=0)
+    other = Study(MIXED, direction="minimize", seed=1).ask()[0]
+    for known in (False, True):
+        with pytest.raises(InvalidInputError, match="belongs to the study that made it"):
+            study.tell(other, 1.0)
+        if not known:
+            study.ask()
+    assert study.status().n_told == 0
+
+
+# Predictions.
+
+
+def test_predictions_are_in_the_units_of_the_values_and_near_them():
+    study = Study({"gain": (0.0, 10.0), "angle": (-90.0, 90.0)}, direction="maximize", seed=0)
+    study.run(lambda p: 100.0 - (p["gain"] - 3.0) ** 2, 15)
+    mean, sd = study.predict([{"gain": 3.0, "angle": 0.0}, {"gain": 5.0, "angle": 0.0}])
+    np.testing.assert_allclose(mean, [100.0, 96.0], atol=0.5)
+    assert mean.shape == sd.shape == (2,)
+    assert np.all((sd >= 0.0) & (sd < 2.0))
+    told = study.to_dataframe()[["gain", "angle"]]
+    np.testing.assert_allclose(study.predict(told)[0], study.result().y, atol=0.5)
+
+
+def test_any_optimiser_has_a_prediction_once_values_differ():
+    study = Study({"gain": (0.0, 10.0)}, direction="minimize", optimizer="sobol", seed=0)
+    study.tell({"gain": 1.0}, 2.0)
+    with pytest.raises(InvalidInputError, match="two finite values that differ; the study has 1"):
+        study.predict({"gain": 2.0})
+    study.tell({"gain": 9.0}, 3.0)
+    mean, sd = study.predict({"gain": 2.0})
+    assert 1.5 < mean[0] < 3.5
+    assert sd[0] > 0.0
+    with pytest.raises(InvalidInputError, match="'gain'"):
+        study.predict({"gain": 20.0})
+
+
+def noisy(path=None):
+    rng = np.random.default_rng(0)
+    study = Study(
+        {"gain": (0.0, 10.0), "angle": (-1.0, 1.0)}, direction="minimize", path=path, seed=0
+    )
+    study.run(lambda p: (p["gain"] - 3.0) ** 2 + 2.0 * rng.standard_normal(), 24)
+    return study
+
+
+def test_with_noise_the_best_by_mean_is_a_configuration_that_was_told():
+    study = noisy()
+    best = study.best_by_mean
+    assert best["parameters"] in [
+        {"gain": row["gain"], "angle": row["angle"]} for row in study.rows()
+    ]
+    mean, sd = study.predict(best["parameters"])
+    np.testing.assert_allclose([mean[0], sd[0]], [best["mean"], best["sd"]], rtol=1e-6)
+    assert best["mean"] > study.best["value"]
+
+
+def test_without_values_there_is_no_best_by_mean():
+    assert Study(MIXED, direction="minimize").best_by_mean is None
+
+
+def test_the_commands_predict_fix_and_know_the_best_by_mean(tmp_path, capsys):
+    path = tmp_path / "run.jsonl"
+    study = noisy(path)
+    study.close()
+
+    def boring(*words):
+        code = main([words[0], str(path), *words[1:]])
+        shown = capsys.readouterr()
+        return code, shown.out, shown.err
+
+    settings = json.dumps({"gain": 3.0, "angle": 0.0})
+    mean, sd = map(float, boring("predict", "--parameters", settings)[1].split("\t"))
+    assert abs(mean) < 2.0
+    assert sd > 0.0
+    assert json.loads(boring("predict", "--parameters", settings, "--json")[1])[
+        "mean"
+    ] == pytest.approx(mean)
+    mean, sd, best = boring("best", "--by-mean")[1].split("\t")
+    assert float(mean) == pytest.approx(study.best_by_mean["mean"])
+    assert json.loads(best) == study.best_by_mean["parameters"]
+    code, out, _ = boring("ask", "-n", "2", "--fixed", '{"angle": 0.5}')
+    assert code == 0
+    assert [json.loads(line.split("\t")[1])["angle"] for line in out.splitlines()] == [0.5, 0.5]
+    assert boring("ask", "--fixed", '{"angel": 0.5}')[0] == 1
+
+
+def test_commands_have_nothing_to_show_of_an_empty_study(tmp_path, capsys):
+    path = str(tmp_path / "run.jsonl")
+    main(["init", path, "--direction", "minimize", "--space", '{"gain": [0, 10]}'])
+    assert main(["predict", path, "--parameters", '{"gain": 1}']) == 4
+    assert main(["best", path, "--by-mean"]) == 4
+    capsys.readouterr()
+
+
+# What a study says of itself.
+
+
+def test_a_study_and_its_optimiser_are_described_in_a_line(tmp_path):
+    study = Study(MIXED, direction="minimize", path=tmp_path / "run.jsonl", seed=0)
+    assert repr(study).endswith(
+        "run.jsonl: minimize 4 parameters by boring; 0 told, 0 outstanding; best value none yet>"
+    )
+    first, _ = study.ask(2)
+    study.tell(first, 1.25)
+    assert "1 told, 1 outstanding; best value 1.25" in repr(study)
+    assert repr(study.optimizer) == (
+        f"<BoringOptimizer: minimize over {MIXED.dim} inputs; 1 told, 1 pending; best value 1.25>"
+    )
+    study.close()
+
+
+@pytest.mark.parametrize("attempt", [pickle.dumps, copy.deepcopy, copy.copy])
+def test_a_study_is_not_pickled_or_copied_and_says_what_is(attempt):
+    study = Study(MIXED, direction="minimize", seed=0)
+    with pytest.raises(InvalidInputError, match=r"one writer.*read_only=True"):
+        attempt(study)
+    assert pickle.loads(pickle.dumps(study.optimizer)).ask().shape == (1, MIXED.dim)
+
+
+def test_a_run_in_which_everything_fails_says_so():
+    study = Study(MIXED, direction="minimize", seed=0)
+    with pytest.warns(
+        NonFiniteWarning, match="all 4 of this run failed, the last with KeyError: 'gane'"
+    ):
+        study.run(lambda p: p["gane"], 4)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_in_which_something_succeeds_says_nothing():
+    study = Study(MIXED, direction="minimize", seed=0)
+    study.run(lambda p: 1.0 / 0 if study.status().n_told else 1.0, 4)
+    assert study.status().n_failed == 3
+    assert issubclass(NonFiniteWarning, BoringWarning)

@@ -1,0 +1,207 @@
+"""Values of before: other spaces, other studies, tables as people write them."""
+
+import json
+import warnings
+
+import pandas as pd
+import pytest
+
+from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
+from boring.parameters import Categorical, Fixed, Integer, Real
+from boring.study import Study
+from boring.study.cli import main
+
+SPACE = {"gain": (0.1, 10.0), "angle": (-90.0, 90.0)}
+ROWS = [
+    {"gain": 1.0, "angle": 0.0, "value": 4.0},
+    {"gain": 9.0, "angle": 10.0, "value": 36.0},
+    {"gain": 2.0, "angle": -45.0, "value": None, "error": "no beam"},
+]
+
+
+def make(space=SPACE, path=None):
+    return Study(space, direction="minimize", path=path, seed=0, n_initial=50)
+
+
+@pytest.fixture
+def old(tmp_path):
+    with make(path=tmp_path / "old.jsonl") as study:
+        study.add(ROWS)
+        study.ask()
+    return study
+
+
+def test_a_wider_space_takes_the_study_of_a_narrower_one(old):
+    wide = make({"gain": (0.1, 20.0), "angle": (-180.0, 180.0)})
+    assert wide.add(old) == 3
+    assert [row["value"] for row in wide.rows()[:2]] == [4.0, 36.0]
+    assert [row["error"] for row in wide.rows()] == [None, None, "no beam"]
+    assert wide.outstanding == []
+    again = make(wide.space)
+    assert again.add(old.path) == 3
+    assert str(again.rows()) == str(wide.rows())
+
+
+def test_a_narrower_space_refuses_what_is_outside_or_leaves_it_out_and_says_so(old):
+    narrow = make({"gain": (0.1, 5.0), "angle": (-90.0, 90.0)})
+    with pytest.raises(OutsideSpaceError, match=r"Row 1 .*'gain'.*received 9.0.*outside='skip'"):
+        narrow.add(old)
+    assert narrow.status().n_told == 0
+    with pytest.warns(BoringWarning, match=r"1 of 3 rows .* left out.*Row 1 .*'gain'"):
+        assert narrow.add(old, outside="skip") == 2
+    assert [row["gain"] for row in narrow.rows()] == [1.0, 2.0]
+
+
+def test_a_new_parameter_is_what_it_was_and_one_that_is_fixed_now_keeps_its_rows(old):
+    more = make([Real("gain", 0.1, 10.0), Real("angle", -90.0, 90.0), Real("bias", 0.0, 1.0)])
+    with pytest.raises(InvalidInputError, match=r"Row 0 .*'bias' is missing"):
+        more.add(old)
+    assert more.add(old, fill={"bias": 0.25}) == 3
+    assert {row["bias"] for row in more.rows()} == {0.25}
+    fixed = make([Real("gain", 0.1, 10.0), Fixed("angle", 0.0)])
+    with pytest.warns(BoringWarning, match="2 of 3 rows"):
+        assert fixed.add(old, outside="skip") == 1
+
+
+def test_what_a_row_says_comes_before_what_is_filled_in():
+    study = make()
+    study.add(
+        [{"gain": 3.0, "value": 1.0}, {"gain": 3.0, "angle": 5.0, "value": 2.0}], fill={"angle": 7}
+    )
+    assert [row["angle"] for row in study.rows()] == [7.0, 5.0]
+
+
+def test_only_active_parameters_are_filled_in():
+    study = make(
+        [Categorical("optics", ["old", "new"]), Real("tilt", 0, 1, when="optics == 'new'")]
+    )
+    study.add([{"optics": "old", "value": 1}, {"optics": "new", "value": 2}], fill={"tilt": 0.5})
+    assert [row.get("tilt") for row in study.rows()] == [None, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"fill": {"gian": 1.0}}, "gain"),
+        ({"fill": {"gain": 99.0}}, "'gain'.*between"),
+        ({"fill": [1]}, "fill must be a dict"),
+        ({"outside": "ignore"}, "'refuse' or 'skip'.*'ignore'"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    study = make()
+    with pytest.raises(InvalidInputError, match=message):
+        study.add(ROWS, **arguments)
+    assert study.status().n_told == 0
+
+
+def test_garbage_is_refused_even_where_rows_outside_are_left_out():
+    study = make()
+    with pytest.raises(InvalidInputError, match=r"Row 1 .*must be a number; received 'much'"):
+        study.add([ROWS[0], {"gain": "much", "angle": 0.0, "value": 1.0}], outside="skip")
+    assert study.status().n_told == 0
+
+
+def test_a_whole_number_is_wanted_of_what_is_an_integer_now():
+    study = make([Integer("gain", 1, 8), Real("angle", -90, 90)])
+    rows = [{"gain": 2.0, "angle": 0, "value": 1}, {"gain": 2.5, "angle": 0, "value": 2}]
+    with pytest.warns(BoringWarning, match="1 of 2 rows"):
+        assert study.add(rows, outside="skip") == 1
+
+
+def test_a_table_of_lists_is_refused_with_its_remedy():
+    with pytest.raises(InvalidInputError, match=r"pandas.DataFrame\(data\)"):
+        make().add({"gain": [1.0], "angle": [0.0], "value": [1.0]})
+
+
+def test_another_files_trouble_is_told(tmp_path):
+    path = tmp_path / "torn.jsonl"
+    path.write_text('{"format": "something else"}\n')
+    with pytest.raises(JournalError, match=r"torn\.jsonl"):
+        make().add(path)
+
+
+def test_repetitions_are_named_as_the_caller_knows_them_and_counted():
+    study = make()
+    study.add([row for row in ROWS if row["value"]])
+    with pytest.warns(
+        BoringWarning, match=r"2 points were told before.*'gain': 1.0, 'angle': 0.0"
+    ) as seen:
+        study.add([row for row in ROWS if row["value"]])
+    assert len(seen) == 1
+    with pytest.warns(BoringWarning, match=r"\{'gain': 1.0, 'angle': 0.0\} was told before"):
+        study.tell({"gain": 1.0, "angle": 0.0}, 4.5)
+
+
+# CSV files as people and programs write them.
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / "data.csv"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_spaces_around_cells_and_empty_lines_do_not_matter(written):
+    study = make([Real("gain", 0, 10), Categorical("optics", ["old", "new"])])
+    study.add(written("gain, optics , value\n\n1.5, new, 3\n\n2.5,old , 4\n"))
+    assert [(row["gain"], row["optics"], row["value"]) for row in study.rows()] == [
+        (1.5, "new", 3.0),
+        (2.5, "old", 4.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gain;angle;value\n1,5;0;2\n", "commas between its cells.*';'.*pandas.read_csv"),
+        ("gain\tangle\tvalue\n1\t0\t2\n", r"commas between its cells.*'\\t'"),
+        ("gain,angle,gain,value\n1,0,2,3\n", "'gain' twice"),
+        ("gain,angle,Value\n1,0,3\n", "Line 2 of .*Did you mean 'Value'.*--value"),
+        ("gain,angle,value\n1,0,3\n\n50,0,3\n", "Line 4 of .*'gain'.*--skip-outside"),
+        ("gain,angle,value\n1,0,much\n", "Line 2 of .*value must be a number; received 'much'"),
+        ("gain,angle,value\n1,0,3,9\n", "Line 2 of .*more cells"),
+        ("", "^$"),
+    ],
+)
+def test_what_a_file_has_wrong_is_said_with_its_line(written, text, message):
+    path = written(text)
+    study = make()
+    if message == "^$":
+        assert study.add(path) == 0
+        return
+    with pytest.raises(InvalidInputError, match=message):
+        study.add(path)
+    assert study.status().n_told == 0
+
+
+def test_a_frame_read_elsewhere_is_taken(written):
+    path = written("gain;angle;value\n1,5;0;2\n")
+    study = make()
+    assert study.add(pd.read_csv(path, sep=";", decimal=",")) == 1
+    assert study.best["parameters"]["gain"] == 1.5
+
+
+def test_the_command_imports_a_study_into_another_space(tmp_path, old, capsys):
+    new = tmp_path / "new.jsonl"
+    space = '{"gain": [0.1, 5], "angle": [-90, 90], "bias": [0, 1]}'
+    assert main(["init", str(new), "--direction", "minimize", "--space", space]) == 0
+    assert main(["import", str(new), str(old.path), "--fill", '{"bias": 0.5}']) == 1
+    assert "--skip-outside" in capsys.readouterr().err
+    words = ["import", str(new), str(old.path), "--fill", '{"bias": 0.5}', "--skip-outside"]
+    assert main(words) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "Added: 2 rows.\n"
+    assert "boring: note: 1 of 3 rows lie outside the space" in shown.err
+    assert main(["best", str(new), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"]["bias"] == 0.5
+
+
+def test_nothing_is_said_where_nothing_is_left_out(old):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make().add(old, outside="skip")
