@@ -5,15 +5,20 @@ started, and how many when each ask was made. Together with the data this is the
 asks and tells, and with generators keyed by the step it always leads to the same engine. A proposal
 is therefore a function of the options and the context. The engine of the last proposal is kept and
 carried on where the transcript allows it, which saves time and changes nothing.
+
+No point is evaluated twice in a run. An engine that asks for a point it has been told, as those do
+that begin at the best one so far, is told its value again and asked once more, at no cost.
 """
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 
 import numpy as np
 
 from boring.data import Observations
+from boring.domain import Domain
 from boring.optimizer import Proposal, ProposalContext
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
@@ -25,6 +30,9 @@ __all__ = ["Engine", "ReplayedPeer"]
 
 SAME_POINT = 1e-8
 """A told point this near to an asked one, in scaled units, is that one (rounding)."""
+
+MOST_REPEATS = 50
+"""Known points in a row that an engine may ask for; the next one is moved."""
 
 
 class Engine(ABC):
@@ -95,12 +103,20 @@ class _Session:
                 self._engine.tell(number, cost)
         self._seen_X, self._seen_y = data.X[:n], data.y[:n]
 
-    def ask(self) -> FloatArray:
-        """Let the engine ask."""
-        self._next_step()
-        x = np.clip(np.asarray(self._engine.ask(), dtype=np.float64), -1.0, 1.0)
-        self._open.append(len(self._asked))
-        self._asked.append(x)
+    def ask(self, domain: Domain) -> FloatArray:
+        """Let the engine ask until it asks for a point of the domain that is not known."""
+        for repeats in itertools.count():
+            self._next_step()
+            x = np.clip(np.asarray(self._engine.ask(), dtype=np.float64), -1.0, 1.0)
+            x = domain.snap(x)[0]
+            number = len(self._asked)
+            self._asked.append(x)
+            known = np.flatnonzero(np.abs(self._seen_X - x).max(axis=1) <= SAME_POINT)
+            if not known.size or repeats == MOST_REPEATS:
+                break
+            self._next_step()
+            self._engine.tell(number, float(costs_of(self._seen_y, self._unit)[known[0]]))
+        self._open.append(number)
         self.asked_at.append(len(self._seen_y))
         return x
 
@@ -132,9 +148,9 @@ class ReplayedPeer(PeerOptimizer):
             session = _Session(self, data, start, context.entropy)
             for n in asked_at:
                 session.tell_up_to(data, n)
-                session.ask()
+                session.ask(context.domain)
         self._session = None  # an engine that fails on the way is not carried on
         session.tell_up_to(data, len(data))
-        x = session.ask()
+        x = session.ask(context.domain)
         self._session = session
         return Proposal(x, memory={"start": start, "asked_at": list(session.asked_at)}, info={})

@@ -12,6 +12,7 @@ import pytest
 
 from boring import registry
 from boring.exceptions import DuplicatePointWarning
+from boring.parameters import Integer, ParameterSpace, Real
 from boring.registry import get_optimizer, optimizer_names, register_optimizer
 from boring.testing import OPTIMIZER_CHECKS, check_optimizer
 from experiments.peers import (
@@ -107,6 +108,26 @@ class CountingPeer(ReplayedPeer):
         return self.engine
 
 
+class StubbornEngine(CountingEngine):
+    """Asks for the best point that it was told, and goes on from there once it is told again."""
+
+    def ask(self):
+        if not self.told:
+            self.asked.append(self.best)
+            return self.best
+        return super().ask()
+
+
+class StubbornPeer(CountingPeer):
+    """The adapter of that engine."""
+
+    name = "test-stubborn"
+
+    def _start(self, points, costs, seed):
+        self.engine = StubbornEngine(points, costs)
+        return self.engine
+
+
 class AbsentPeer(GlobalWalk):
     """A peer whose engine is nowhere."""
 
@@ -119,7 +140,7 @@ def names(monkeypatch):
     """Register the peers and the stand-ins for one test: other modules list the registry."""
     monkeypatch.setattr(registry, "_targets", dict(registry._targets))
     register()
-    for kind in (GlobalWalk, CountingPeer, AbsentPeer):
+    for kind in (GlobalWalk, CountingPeer, StubbornPeer, AbsentPeer):
         register_optimizer(kind.name, kind)
 
 
@@ -209,6 +230,26 @@ def test_a_replay_keeps_the_order_of_asks_and_tells():
     resumed = type(optimizer).from_state(optimizer.state())
     np.testing.assert_array_equal(resumed.ask(3), optimizer.ask(3))
     assert (resumed.engine.told, len(resumed.engine.others)) == ([0, 2, 1], 1)
+
+
+def test_an_engine_that_asks_for_a_known_point_is_told_its_value_and_asked_again():
+    optimizer = driven(StubbornPeer.name, 8)
+    assert (optimizer.engine.told, optimizer.engine.others) == ([0, 1, 2, 3, 4], [])
+    assert len(np.unique(optimizer.data.X, axis=0)) == 8
+    resumed = type(optimizer).from_state(optimizer.state())
+    np.testing.assert_array_equal(resumed.ask(), optimizer.ask())
+
+
+def test_a_point_that_is_moved_onto_the_lattice_is_known_again():
+    lattice = ParameterSpace([Integer("a", -5, 5), Real("b", -1.0, 1.0)])
+    optimizer = get_optimizer(CountingPeer.name)(
+        lattice.box, domain=lattice.domain, direction="minimize", n_initial=3, seed=0
+    )
+    for _ in range(8):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, sphere(x))
+    assert optimizer.engine.others == []
+    assert len(optimizer.engine.told) >= 4
 
 
 def test_a_replay_from_foreign_data_is_not_carried_on():
