@@ -11,9 +11,9 @@ units for n observations; 30 networks that the generator draws are the predictio
 * The thesis prints a learning rate of 3e-5, 40 steps of the critic for each of the generator and
   batches of 100, but no number of steps. At its sizes that is minutes to hours for a suggestion.
   Here the rates are larger, the critic takes fewer steps, and the number of steps is fixed.
-* The order weighs .4, not 2. At misordered pairs its gradient is that of the likelihood, twice
-  over; from a weight of one half on it raises the misfit of the worse network faster than the
-  likelihood lowers it, and with 2 the networks do not come to follow more than a few observations.
+* The order weighs .4, not 2. At a misordered pair its gradient is 2 kappa times the likelihood's;
+  from one half on it raises the misfit of the worse network faster than the likelihood lowers it,
+  and with 2 the networks do not come to follow more than a few observations.
 * The order is that of the posterior density; the thesis's, which is that of the divergence from
   it, is the other choice of ``order``.
 * The acquisition is not printed; log expected improvement of mean and variance of the networks.
