@@ -139,8 +139,8 @@ def _sampler(target: Target, n: int) -> Any:
 def program(target: Target, batch: int, critic_steps: int) -> Any:
     """Return the compiled program that :func:`train` runs."""
     jax, jnp, optax = load("jax"), load("jax.numpy"), load("optax")
-    # Flat: one operation for all layers, which is a good part of the time that compiling takes.
-    rule = optax.flatten(optax.scale_by_adam(b1=FIRST_MOMENT))
+    # Layer by layer: for all in one flat vector, a step takes seven times as long.
+    rule = optax.scale_by_adam(b1=FIRST_MOMENT)
 
     def moved(slope: Any, state: Any, parameters: Any, rate: Any) -> Any:
         update, state = rule.update(slope, state)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
 from baselines.neural.implicit.ivbnn import IvbnnOptimizer, IvbnnOptions, fit_networks
-from baselines.neural.implicit.training import program
 from boring.exceptions import InvalidInputError
 
 jax = pytest.importorskip("jax")
@@ -30,6 +27,15 @@ def test_four_points_of_a_sinusoid_spread_away_from_the_data():
     assert np.abs(mean - y).max() < 0.1
     at_data = np.sqrt(variance).mean()
     assert np.sqrt(networks.predict(grid[away])[1]).mean() > 1.3 * at_data
+
+
+def test_networks_follow_sixteen_points_of_a_sinusoid():
+    # Where the order outweighs the likelihood they do not: .51 to .70 in four runs.
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(-1, 1, (16, 1)), axis=0)
+    y = np.sin(6.0 * X[:, 0])
+    mean, _ = fit_networks(X, y, IvbnnOptions(), rng).predict(X)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.3
 
 
 def test_nothing_is_compiled_anew_within_a_bucket_of_observations():
@@ -87,15 +93,3 @@ def test_options_reach_the_training():
         IvbnnOptions(n_members=1)
     with pytest.raises(InvalidInputError, match="acquisition"):
         IvbnnOptions(acquisition="mixture-ei")
-
-
-@pytest.mark.slow
-def test_a_fit_to_a_hundred_observations_takes_less_than_ten_seconds():
-    rng = np.random.default_rng(5)
-    X = rng.uniform(-1, 1, (100, 6))
-    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
-    fit_networks(X, y, IvbnnOptions(), rng)  # compiles
-    start = time.process_time()
-    fit_networks(X, y, IvbnnOptions(), rng)
-    assert time.process_time() - start < 20.0  # of two processors
-    assert program.cache_info().currsize > 0
