@@ -15,7 +15,7 @@ CORE = [
     "tqdm>=4.60",
 ]
 
-# GPy as a backend and a place to carry fitted models to; boring/models/gpy_backend.py loads it.
+# GPy as a backend and a place to carry fitted models to; boring/models/_gpy.py loads it.
 GPY = ["GPy>=1.13"]
 # Pictures, drawn from the checkout by `python -m experiments`.
 PLOT = ["matplotlib>=3.8"]

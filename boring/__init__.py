@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .registry import register_optimizer as register_optimizer
     from .result import IterationRecord as IterationRecord
     from .result import OptimizationResult as OptimizationResult
-    from .result import OptimizerState as OptimizerState
     from .space import Box as Box
+    from .state import OptimizerState as OptimizerState
     from .subspace.estimate import SubspaceEstimate as SubspaceEstimate
     from .subspace.estimate import estimate_active_subspace as estimate_active_subspace
 
@@ -54,7 +54,7 @@ _HOMES = {
     "Observations": "data",
     "OptimizationResult": "result",
     "Optimizer": "optimizer",
-    "OptimizerState": "result",
+    "OptimizerState": "state",
     "Proposal": "proposal",
     "ProposalContext": "proposal",
     "SpaceExhaustedError": "exceptions",

@@ -30,16 +30,10 @@ from .initial_design import sobol_design
 from .journal import JournalContents
 from .proposal import Proposal
 from .registry import get_optimizer, optimizer_class
-from .result import (
-    BestByMean,
-    IterationRecord,
-    OptimizationResult,
-    OptimizerState,
-    best_index,
-    stated_outcomes,
-)
+from .result import BestByMean, IterationRecord, OptimizationResult, best_index
 from .rng import keyed_generator
 from .space import Box
+from .state import OptimizerState, stated_outcomes
 from .typing import FloatArray
 from .validation import as_points
 

@@ -18,9 +18,10 @@ from .exceptions import InvalidInputError
 from .history import History
 from .journal import Journal, read_journal
 from .proposal import NoOptions
-from .result import OptimizerState, best_so_far
+from .result import best_so_far
 from .rng import seed_entropy
 from .space import Box
+from .state import OptimizerState
 from .typing import Direction, FloatArray, SeedLike
 from .validation import as_positive_int, as_real, check_options, suggest
 

@@ -17,6 +17,7 @@ Both work on values of any size that a float can have, through `moderate`.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from boring.typing import FloatArray
@@ -54,6 +55,12 @@ def restore(values: FloatArray, exponent: int) -> FloatArray:
     """Return ``values * 2^exponent``, infinite or 0 beyond the floats."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.ldexp(values, exponent))
+
+
+def in_squared_units(variance: ArrayLike, spread: float) -> FloatArray:
+    """Return a standardised variance in units of y squared; infinite or 0 beyond the floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.square(spread) * np.asarray(variance, dtype=np.float64))
 
 
 def standardize(y: FloatArray) -> FloatArray:

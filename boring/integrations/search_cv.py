@@ -14,7 +14,7 @@ from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.parameters.report import SubspaceDescription, describe_subspace
 from boring.registry import get_optimizer
-from boring.result import OptimizerState
+from boring.state import OptimizerState
 
 try:
     from sklearn.model_selection._search import BaseSearchCV

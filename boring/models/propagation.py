@@ -34,6 +34,7 @@ from boring.models.linalg import solve
 from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real_array
+from boring.warping import in_squared_units
 
 __all__ = ["InputLaw", "NormalInput", "Propagation", "UniformInput", "propagate"]
 
@@ -221,7 +222,7 @@ def propagate(
     return Propagation(
         center + spread * mean,
         abs(spread) * float(np.sqrt(variance_of_mean)),
-        spread**2 * variance,
+        float(in_squared_units(variance, spread)),
         center + spread * values,
         exact,
     )

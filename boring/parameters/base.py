@@ -18,7 +18,19 @@ from boring.typing import FloatArray
 IntArray: TypeAlias = NDArray[np.int64]
 """Array of int64, used for indices."""
 
-__all__ = ["IntArray", "Parameter", "as_number", "identity", "is_missing", "is_number", "plain"]
+Configuration: TypeAlias = dict[str, Any]
+"""Name to value of the active parameters."""
+
+__all__ = [
+    "Configuration",
+    "IntArray",
+    "Parameter",
+    "as_number",
+    "identity",
+    "is_missing",
+    "is_number",
+    "plain",
+]
 
 
 @dataclass(frozen=True)

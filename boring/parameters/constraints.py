@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boring.exceptions import InvalidInputError
-from boring.parameters.base import Parameter, is_number, plain
+from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
 from boring.parameters.real import Real
 from boring.parameters.whole import Integer
 from boring.typing import FloatArray
 
 __all__ = ["KnownConstraint", "as_constraint"]
-
-Configuration = dict[str, Any]
 
 
 class KnownConstraint(ABC):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boring.domain import Constraint, Domain, Lattice
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
+from boring.parameters.constraints import KnownConstraint
 from boring.parameters.expressions import INACTIVE, Expression, parse
 from boring.typing import BoolArray, FloatArray
 
@@ -95,6 +96,19 @@ class Encoding(Lattice):
     def active(self, U: FloatArray) -> dict[str, BoolArray]:
         """Return where each parameter is active, for points of shape (n, D)."""
         return self.activity(self.columns(U, self.deciders()), len(U))
+
+    def margins(self, constraint: KnownConstraint, U: FloatArray) -> FloatArray:
+        """Return how far each point is from satisfying a constraint, at most zero where it does."""
+        if constraint.names is None:
+            return constraint.margin({}, self.decode(U))
+        active = self.active(U)
+        columns = self.columns(U, constraint.names)
+        skip = np.zeros(len(U), dtype=np.bool_)
+        for name in constraint.names:
+            columns[name] = self.masked(name, columns[name], active[name])
+            skip |= ~active[name]
+        value = constraint.margin(columns, ())
+        return np.where(skip & constraint.holds_where_inactive, 0.0, value)
 
     def snap(self, U: FloatArray) -> FloatArray:
         """Return the nearest points of the lattice, shape (n, D).

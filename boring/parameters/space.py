@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.domain import Domain
-from boring.exceptions import InvalidInputError, OutsideSpaceError, UnknownNameError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.fixing import FixedDomain
-from boring.parameters.base import Parameter, is_missing, plain
+from boring.parameters.base import Configuration, Parameter
+from boring.parameters.configurations import active_names, checked_configuration
 from boring.parameters.constraints import CallableConstraint, KnownConstraint, as_constraint
 from boring.parameters.encoding import EncodedDomain, Encoding
-from boring.parameters.expressions import INACTIVE
 from boring.space import Box
 from boring.typing import FloatArray
 from boring.validation import as_points, suggest
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = ["ParameterSpace"]
-
-Configuration = dict[str, Any]
 
 
 class ParameterSpace:
@@ -139,8 +138,8 @@ class ParameterSpace:
         ``domain.snap`` leaves columns of active reals as they are, where `snap` rounds them to the
         parameter's resolution.
         """
-        functions = [self._constraint_function(constraint) for constraint in self.constraints]
-        return EncodedDomain(self._encoding, functions, self)
+        margins = [partial(self._encoding.margins, constraint) for constraint in self.constraints]
+        return EncodedDomain(self._encoding, margins, self)
 
     def domain_with(self, fixed: Mapping[str, Any]) -> Domain:
         """Return the part of the domain in which some parameters have given values.
@@ -249,35 +248,16 @@ class ParameterSpace:
             If a parameter is missing, inactive but given, or has a wrong value; if a constraint
             is broken.
         """
-        if not isinstance(configuration, Mapping):
-            raise InvalidInputError(
-                f"A configuration must be a dict of name to value; received {configuration!r}."
-            )
-        for name in configuration:
-            if name not in self.parameters:
-                raise UnknownNameError(
-                    f"There is no parameter {name!r}. {suggest(str(name), self.parameters)}"
-                )
-        checked: Configuration = {}
-        active = self._active_names(configuration, checked)
-        for name in self.parameters:
-            if name in active:
-                self._take(name, configuration, checked)
-            elif name in configuration and not _is_nothing(configuration[name]):
-                raise OutsideSpaceError(
-                    f"Parameter {name!r} is inactive here: it needs "
-                    f"{self.parameters[name].when!r}. Leave it out."
-                )
-        ordered = {name: checked[name] for name in self.parameters if name in checked}
+        checked = checked_configuration(configuration, self._encoding)
         if constraints:
-            self._check_constraints(ordered)
-        return ordered
+            self._check_constraints(checked)
+        return checked
 
     def violations(self, configuration: Mapping[str, Any]) -> dict[str, float]:
         """Return the known constraints that a configuration breaks, with their margins."""
         U = self.encode(configuration)
         margins = [
-            (constraint.describe(), float(self._constraint_function(constraint)(U)[0]))
+            (constraint.describe(), float(self._encoding.margins(constraint, U)[0]))
             for constraint in self.constraints
         ]
         return {text: margin for text, margin in margins if not margin <= 0.0}
@@ -366,20 +346,6 @@ class ParameterSpace:
         """The functions among the constraints, which `from_dict` needs again."""
         return [c.function for c in self.constraints if isinstance(c, CallableConstraint)]
 
-    def _take(self, name: str, configuration: Mapping[str, Any], checked: Configuration) -> None:
-        if name in checked:
-            return
-        parameter = self.parameters[name]
-        if name in configuration:
-            checked[name] = parameter.check(configuration[name])
-        elif parameter.n_columns == 0:
-            checked[name] = parameter.decode(np.empty((1, 0)))[0]
-        else:
-            raise InvalidInputError(
-                f"Parameter {name!r} is missing. Give it a value, as the other "
-                f"{len(self.parameters) - 1} parameters."
-            )
-
     def active_names(self, configuration: Mapping[str, Any]) -> set[str]:
         """Return the names of the parameters that a configuration must have a value of.
 
@@ -388,40 +354,7 @@ class ParameterSpace:
         configuration : mapping of name to value
             With a value of every parameter on which conditions depend.
         """
-        return self._active_names(configuration, {})
-
-    def _active_names(self, configuration: Mapping[str, Any], checked: Configuration) -> set[str]:
-        """Return the active names; the values that decide it are checked on the way."""
-        active = {name for name in self.parameters if name not in self._encoding.conditions}
-        for name in self._encoding.conditional:
-            condition = self._encoding.conditions[name]
-            columns = {}
-            for parent in condition.names:
-                if parent in active:
-                    self._take(parent, configuration, checked)
-                columns[parent] = self._encoding.column_of(parent, checked.get(parent, INACTIVE))
-            if condition.margin(columns)[0] <= 0.0:
-                active.add(name)
-        return active
-
-    def _constraint_function(
-        self, constraint: KnownConstraint
-    ) -> Callable[[FloatArray], FloatArray]:
-        encoding = self._encoding
-
-        def margin(U: FloatArray) -> FloatArray:
-            if constraint.names is None:
-                return constraint.margin({}, encoding.decode(U))
-            active = encoding.active(U)
-            columns = encoding.columns(U, constraint.names)
-            skip = np.zeros(len(U), dtype=np.bool_)
-            for name in constraint.names:
-                columns[name] = encoding.masked(name, columns[name], active[name])
-                skip |= ~active[name]
-            value = constraint.margin(columns, ())
-            return np.where(skip & constraint.holds_where_inactive, 0.0, value)
-
-        return margin
+        return active_names(configuration, self._encoding)
 
     def _check_constraints(self, configuration: Configuration) -> None:
         broken = self.violations(configuration)
@@ -431,7 +364,3 @@ class ParameterSpace:
                 f"The configuration {configuration!r} breaks {shown}. Change it, or drop the "
                 "constraint."
             )
-
-
-def _is_nothing(value: Any) -> bool:
-    return value is None or is_missing(plain(value))

@@ -32,9 +32,11 @@ Examples
 'number of evaluations'
 """
 
-from ._canvas import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from ._canvas import new_figure, save
+from ._theme import LINE_STYLES, MARKERS, PALETTE
 from .model import plot_components, plot_slices
-from .runs import plot_angles, plot_convergence, plot_parallel_coordinates
+from .parallel import plot_parallel_coordinates
+from .runs import plot_angles, plot_convergence
 from .subspace import plot_dimension, plot_importance, plot_loadings, plot_spectrum
 from .summary import plot_sufficient_summary
 from .surrogate import plot_surrogate, plot_surrogate_values

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from boring.extras import require
 from boring.typing import FloatArray
 
 from ._labels import brief, wrap
+from ._theme import DARK, LIGHT, Background, Theme, theme_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DARK",
     "LIGHT",
-    "LINE_STYLES",
-    "MARKERS",
-    "PALETTE",
     "Background",
     "Theme",
     "dress",
@@ -39,25 +36,6 @@ __all__ = [
     "save",
     "theme_of",
 ]
-
-Background: TypeAlias = Literal["light", "dark"]
-
-PALETTE = (
-    "#0072B2",  # blue
-    "#D55E00",  # vermilion
-    "#009E73",  # bluish green
-    "#CC79A7",  # reddish purple
-    "#E69F00",  # orange
-    "#56B4E9",  # sky blue
-    "#000000",  # black
-)
-"""Okabe and Ito's colours, told apart under every common colour blindness."""
-
-DARK_PALETTE = ("#4DA6E0", "#FF8A3D", "#2BC79A", "#E3A0C4", "#F4B942", "#A9DCFB", "#FFFFFF")
-"""The same hues, lightened for dark backgrounds."""
-
-LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (3, 4)), (0, (1, 3)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 DPI = 150
 SMALL = "small"
@@ -68,47 +46,6 @@ LEGEND_HANDLE, LEGEND_LETTER = 0.45, 0.062
 """Inches of a small legend's mark and of a letter."""
 TICK_HEIGHT = 0.22
 """Inches that a tick of a colour bar takes."""
-DARK_BELOW = 0.35
-"""Backgrounds of less relative luminance than this are dark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Colours for one kind of background.
-
-    Attributes
-    ----------
-    background, ink, muted, grid : str
-        Of the page, of text, of frames and lesser lines, of the grid.
-    palette : tuple of str
-    real, model : str
-        Blue is the real value and orange the model's, as in Fig. 5.3 of the thesis; both have a
-        contrast of 3 or more with the background.
-    cmap : str
-        For values; its lightness rises steadily, so that a print in grey keeps the order.
-    """
-
-    background: str
-    ink: str
-    muted: str
-    grid: str
-    palette: tuple[str, ...]
-    real: str
-    model: str
-    cmap: str = "cividis"
-
-    def style(self, position: int) -> dict[str, Any]:
-        """Return colour, line style and marker of the curve at a position."""
-        index = position % len(self.palette)
-        return {
-            "color": self.palette[index],
-            "linestyle": LINE_STYLES[index],
-            "marker": MARKERS[index],
-        }
-
-
-LIGHT = Theme("#FFFFFF", "#1A1A1A", "#6B6B6B", "#D9D9D9", PALETTE, "#0072B2", "#C77F00")
-DARK = Theme("#14181D", "#F2F2F2", "#A8ADB3", "#3A4048", DARK_PALETTE, "#4DA6E0", "#F4B942")
 
 
 def matplotlib() -> Any:
@@ -238,12 +175,7 @@ def theme_of(ax: Any) -> Theme:
 
 
 def _theme_for(color: Any) -> Theme:
-    face = to_rgba(color)
-    if face[3] < 0.5:
-        return LIGHT
-    channels = np.array(face[:3])
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return DARK if float(linear @ [0.2126, 0.7152, 0.0722]) < DARK_BELOW else LIGHT
+    return theme_on(to_rgba(color))
 
 
 def dress(ax: Any, theme: Theme, *, grid: Literal["x", "y", "both"] | None = "both") -> None:

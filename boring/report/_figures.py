@@ -1,170 +1,31 @@
-"""The figures of a page: each drawn for light and dark pages, with a text for who cannot see it."""
+"""The figures of a page: what each one draws, with a text for who cannot see it."""
 
 from __future__ import annotations
 
-import warnings
-from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from boring import plotting
-from boring.exceptions import BoringError
 from boring.plotting import _canvas as canvas
-from boring.plotting._encoding import encode
-from boring.plotting._labels import combination
 from boring.result import feasible_rows
-from boring.study.report import StudyReport
-from boring.study.study import Study
 from boring.subspace.estimate import SubspaceEstimate
-from boring.subspace.rotation import readable_basis
 from boring.surrogate import ObjectiveModel
-from boring.typing import FloatArray
 
+from ._drawing import Draw, Picture
+from ._source import Source, combinations
 from ._text import number, plain
-from ._units import label_of, plain_names, ticks_of
+from ._units import label_of, ticks_of
 
-__all__ = ["Drawn", "Picture", "Source", "combinations", "draw", "pictures"]
-
-WIDTH, HEIGHT = 5.2, 3.5
-"""Inches of a figure in a column; a page 400 pixels wide shows it at four fifths."""
-
-WIDE = 10.8
-"""Inches of a figure across the page."""
-
-WIDE_FROM = "(min-width: 60rem)"
-"""Width of the window from which figures across the page are drawn wide."""
-
-MOST_SVG = 100_000
-"""Bytes of an SVG file beyond which a figure is a PNG if that is smaller (chosen here)."""
-
-PNG_DPI = 168
+__all__ = ["pictures"]
 
 MOST_TOLD = 6
 """Parameters that the text of a figure names."""
 
 PARAMETER_ROW = 0.21
 """Inches of a bar."""
-
-Draw = Callable[[Any], Any]
-"""Draws on an empty figure."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """What figures are drawn from.
-
-    Parameters
-    ----------
-    study : Study
-    report : StudyReport
-    estimate : SubspaceEstimate or None
-    model : ObjectiveModel or None
-    label : str
-        Of the values, with their unit; text.
-    """
-
-    study: Study
-    report: StudyReport
-    estimate: SubspaceEstimate | None
-    model: ObjectiveModel | None
-    label: str
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Labels of the columns, for matplotlib."""
-        return plain_names(self.study.space)
-
-    @property
-    def ylabel(self) -> str:
-        """Label of the values, for matplotlib."""
-        return plain(self.label)
-
-    @cached_property
-    def basis(self) -> FloatArray | None:
-        """Active basis as figures show it, shape (D, d)."""
-        if self.estimate is None:
-            return None
-        return readable_basis(self.estimate.active_basis, self.estimate.lengthscales)[0]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure that is still to be drawn.
-
-    Parameters
-    ----------
-    key : str
-        Part of its address on the page.
-    heading, alt, caption : str
-        Text. ``alt`` says what is to be seen, ``caption`` how to read it.
-    paint : callable
-        Draws on a figure.
-    height : float
-        Inches.
-    is_wide : bool
-        Whether it goes across the page.
-    drops : str
-        First line of its own title, which the heading makes idle.
-    """
-
-    key: str
-    heading: str
-    alt: str
-    caption: str
-    paint: Draw = field(repr=False)
-    height: float = HEIGHT
-    is_wide: bool = False
-    drops: str = ""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A picture as addresses of data: by width and background."""
-
-    sources: dict[tuple[str, str], str]
-    width: int
-    height: int
-
-
-def draw(picture: Picture) -> Drawn | str:
-    """Return the picture, or why there is none."""
-    sources: dict[Any, str] = {}
-    try:
-        for kind, width in (("narrow", WIDTH), ("wide", WIDE))[: 1 + picture.is_wide]:
-            for background in ("light", "dark"):
-                figure = plotting.new_figure(width, picture.height, background=background)
-                picture.paint(figure)
-                _drop_title(figure, picture.drops)
-                with warnings.catch_warnings():
-                    # Of names in other scripts; the text of the page has them whole.
-                    warnings.filterwarnings("ignore", "Glyph .* missing from font")
-                    sources[kind, background] = _address(figure)
-    except BoringError as error:
-        return str(error)
-    except (ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError) as error:
-        return f"Drawing failed: {type(error).__name__}: {error}"
-    return Drawn(sources, round(96 * WIDTH), round(96 * picture.height))
-
-
-def _drop_title(figure: Any, title: str) -> None:
-    """Drop a first line that the heading of the page says as well."""
-    texts = [ax._left_title for ax in figure.axes]
-    texts += [] if figure._suptitle is None else [figure._suptitle]
-    for text in texts:
-        text.set_text(text.get_text().removeprefix(title).lstrip("\n"))
-
-
-def _address(figure: Any) -> str:
-    content, kind = encode(figure, "svg"), "svg+xml"
-    if len(content) > MOST_SVG:
-        pixels = encode(figure, "png", PNG_DPI)
-        if len(pixels) < len(content):
-            content, kind = pixels, "png"
-    return f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
 
 
 def pictures(source: Source) -> dict[str, list[Picture]]:
@@ -257,15 +118,6 @@ def _importance(source: Source, estimate: SubspaceEstimate) -> Picture:
         height=float(np.clip(1.1 + PARAMETER_ROW * len(names), 2.2, 4.6)),
         drops="Importance",
     )
-
-
-def combinations(source: Source) -> list[str]:
-    """Return each direction as a sum of its largest terms, text."""
-    assert source.basis is not None
-    labels = source.study.space.column_names
-    return [
-        f"z{j} = {combination(column, labels)}" for j, column in enumerate(source.basis.T, start=1)
-    ]
 
 
 def _loadings(source: Source, estimate: SubspaceEstimate) -> Picture:

@@ -18,9 +18,11 @@ from boring.study.report import make_report
 from boring.study.study import Study
 from boring.validation import as_real
 
+from ._drawing import WIDE_FROM, Drawn, Picture, draw
 from ._evaluations import evaluations_table
-from ._figures import WIDE_FROM, Drawn, Picture, Source, draw, pictures
-from ._findings import about, findings, settings_on_paper, state_line
+from ._figures import pictures
+from ._prose import about, findings, settings_on_paper, state_line
+from ._source import Source
 from ._text import escape, tag
 
 __all__ = ["html_report", "watch_html_report", "write_html_report"]

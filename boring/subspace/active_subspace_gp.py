@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.exceptions import BoringError, InvalidInputError
+from boring.exceptions import BoringError
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32, RadialProfile, get_profile
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
-from boring.subspace.checks import checked_data, checked_dim, standardized
+from boring.subspace.checks import checked_data, checked_dim, checked_points, standardized
 from boring.subspace.dimension import DimensionRow, default_max_effective_dim
 from boring.subspace.tripathy import (
     N_RESTARTS,
@@ -29,7 +29,8 @@ from boring.subspace.tripathy import (
     tripathy_subspace,
 )
 from boring.typing import FloatArray
-from boring.validation import as_points, as_positive_int
+from boring.validation import as_positive_int
+from boring.warping import in_squared_units
 
 __all__ = ["ActiveSubspaceGP", "posterior_of"]
 
@@ -158,7 +159,7 @@ class ActiveSubspaceGP:
     @property
     def noise_variance(self) -> float:
         """Noise variance in units of y squared."""
-        return self.spread**2 * self._fitted.noise_variance
+        return float(in_squared_units(self._fitted.noise_variance, self.spread))
 
     def predict(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of f (without noise), each (m,), in the caller's units.
@@ -167,9 +168,9 @@ class ActiveSubspaceGP:
         ----------
         X : array_like, shape (m, D), scaled units
         """
-        points = self._points(X)
+        points = checked_points(X, len(self.active_basis))
         mean, variance = self.posterior.predict(points)
-        return self.center + self.spread * mean, self.spread**2 * variance
+        return self.center + self.spread * mean, in_squared_units(variance, self.spread)
 
     def predict_with_gradient(
         self, X: ArrayLike
@@ -180,19 +181,17 @@ class ActiveSubspaceGP:
         ----------
         X : array_like, shape (m, D), scaled units
         """
-        points = self._points(X)
+        points = checked_points(X, len(self.active_basis))
         mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(points)
-        s = self.spread
-        return self.center + s * mean, s**2 * variance, s * mean_slope, s**2 * variance_slope
+        return (
+            self.center + self.spread * mean,
+            in_squared_units(variance, self.spread),
+            self.spread * mean_slope,
+            in_squared_units(variance_slope, self.spread),
+        )
 
     @property
     def _fitted(self) -> TripathySubspace:
         if not hasattr(self, "learned"):
             raise BoringError("the model has not seen data yet: call fit(X, y, rng=...) first.")
         return self.learned
-
-    def _points(self, X: ArrayLike) -> FloatArray:
-        points = as_points(X, len(self._fitted.active_basis), "X")
-        if not len(points):
-            raise InvalidInputError("X must hold at least one point.")
-        return points

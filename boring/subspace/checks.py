@@ -64,6 +64,14 @@ def checked_data(X: ArrayLike, y: ArrayLike, space: Box | None) -> tuple[FloatAr
     return inputs, values
 
 
+def checked_points(X: ArrayLike, dim: int) -> FloatArray:
+    """Return the points (m, D), m >= 1, that a model is asked about."""
+    points = as_points(X, dim, "X")
+    if not len(points):
+        raise InvalidInputError("X must hold at least one point.")
+    return points
+
+
 def standardized(y: FloatArray) -> tuple[FloatArray, float, float]:
     """Return values with mean 0 and standard deviation 1, and both in the units of y."""
     values, exponent = moderate(y)

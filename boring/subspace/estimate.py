@@ -48,12 +48,12 @@ from boring.subspace.trust import (
     cautious_noise,
     check_trust,
     default_folds,
-    in_squared_units,
     isotropic_posterior,
     training_values,
 )
 from boring.typing import FloatArray
 from boring.validation import as_positive_int, suggest
+from boring.warping import in_squared_units
 
 Method = Literal["full-rank", "tripathy"]
 

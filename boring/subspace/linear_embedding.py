@@ -21,17 +21,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.exceptions import BoringError, InvalidInputError
+from boring.exceptions import BoringError
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Free
 from boring.kernels.profiles import SQUARED_EXPONENTIAL
 from boring.models.gp import GaussianProcessModel
 from boring.models.marginal import MarginalGP
 from boring.models.priors import Gaussian
-from boring.subspace.checks import checked_data, checked_dim, standardized
+from boring.subspace.checks import checked_data, checked_dim, checked_points, standardized
 from boring.subspace.factor_fit import FactorSettings, basis_of, fit_full, row_span, square_start
 from boring.typing import FloatArray
-from boring.validation import as_points, as_positive_int
+from boring.validation import as_positive_int
+from boring.warping import in_squared_units
 
 __all__ = ["LinearEmbedding", "embedding_model", "fit_embedding", "most_informative"]
 
@@ -202,7 +203,7 @@ class LinearEmbedding:
         X : array_like, shape (m, D), scaled units
         """
         mean, variance = self._fitted.predict(self._points(X))
-        return self.center + self.spread * mean, self.spread**2 * variance
+        return self.center + self.spread * mean, in_squared_units(variance, self.spread)
 
     def information(self, X: ArrayLike) -> FloatArray:
         """Return what a value at each row of X (m, D) says about the parameters, in nats (m,)."""
@@ -225,7 +226,4 @@ class LinearEmbedding:
         return self.marginal
 
     def _points(self, X: ArrayLike) -> FloatArray:
-        points = as_points(X, len(self._fitted.factor), "X")
-        if not len(points):
-            raise InvalidInputError("X must hold at least one point.")
-        return points
+        return checked_points(X, len(self._fitted.factor))

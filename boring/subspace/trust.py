@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Isotropic
@@ -41,6 +40,7 @@ from boring.subspace.factor_fit import (
     truncate_axes,
 )
 from boring.typing import FloatArray
+from boring.warping import in_squared_units
 
 N_FOLDS = 5
 # Folds, and points per free parameter of W below which they are used: parabola 1-in-25 with
@@ -59,12 +59,6 @@ ISOTROPIC_ITERATIONS = 60
 
 Refit = Callable[[FloatArray, FloatArray], FactorFit]
 """Learns a thin factor from (X, standardised y): what every fold runs."""
-
-
-def in_squared_units(variance: ArrayLike, spread: float) -> FloatArray:
-    """Return a standardised variance in units of y squared; infinite or 0 beyond the floats."""
-    with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.square(spread) * np.asarray(variance, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -24,8 +24,8 @@ SYNTHETIC_MAY_TAKE = {
     "boring.typing",
 }
 FENCES = {
-    "GPy": {"boring/models/gpy_backend.py"},
-    "paramz": {"boring/models/gpy_backend.py"},
+    "GPy": {"boring/models/_gpy.py"},
+    "paramz": {"boring/models/_gpy.py"},
     "pymanopt": {"boring/subspace/_riemannian.py"},
     "sklearn": {
         "baselines/_scikit.py",

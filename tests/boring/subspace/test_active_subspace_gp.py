@@ -85,6 +85,17 @@ def test_uncertainty_of_a_uniform_input_propagates():
     assert 0.0 < found.mean_std < 0.5
 
 
+def test_values_whose_squares_are_no_floats_are_foretold_all_the_same():
+    X, y, _, rng = sample(n=20)
+    model = ActiveSubspaceGP(1, n_restarts=1).fit(X, np.ldexp(y, 700), rng=rng)
+    mean, variance, mean_slope, _ = model.predict_with_gradient(X[:5])
+    np.testing.assert_allclose(np.ldexp(mean, -700), y[:5], atol=0.5 * y.std())
+    np.testing.assert_array_equal([*variance, model.noise_variance], [np.inf] * 6)
+    assert np.isfinite(mean_slope).all()
+    units = {"center": model.center, "spread": model.spread}
+    assert propagate(model.posterior, UniformInput(5), rng=rng, **units).variance == np.inf
+
+
 def test_a_given_d_skips_the_choice():
     X, y, _, rng = sample(n=20)
     model = ActiveSubspaceGP(2, n_restarts=1, kernel="squared-exponential").fit(X, y, rng=rng)

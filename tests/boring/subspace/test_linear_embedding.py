@@ -82,6 +82,15 @@ def test_units_and_a_second_fit():
     np.testing.assert_allclose(again.y, standardize(y))
 
 
+def test_values_whose_squares_are_no_floats_are_foretold_all_the_same():
+    X = np.random.default_rng(1).uniform(-1, 1, (20, 3))
+    y = np.sin(X[:, 0] - X[:, 1])
+    model = LinearEmbedding(1).fit(X, np.ldexp(y, 700), rng=np.random.default_rng(0))
+    mean, variance = model.predict(X)
+    np.testing.assert_allclose(np.ldexp(mean, -700), y, atol=0.1 * y.std())
+    np.testing.assert_array_equal(variance, np.inf)
+
+
 def test_bad_use_is_refused():
     X = np.random.default_rng(0).uniform(-1, 1, (5, 2))
     with pytest.raises(BoringError, match="fit"):

@@ -9,7 +9,7 @@ from boring.parameters.base import Parameter
 from boring.study.report import StudyReport
 from boring.study.study import Study, StudyStatus
 
-from ._figures import Source, combinations
+from ._source import Source, combinations
 from ._text import escape, number, shown, table, tag
 
 __all__ = ["about", "findings", "settings_on_paper", "state_line"]
