@@ -21,7 +21,7 @@ from boring.study.report import StudyReport
 from boring.study.study import Study
 from boring.subspace.estimate import SubspaceEstimate
 from boring.subspace.rotation import readable_basis
-from boring.surrogate import ObjectiveModel
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 
 from ._text import number, plain
@@ -62,7 +62,7 @@ class Source:
     study : Study
     report : StudyReport
     estimate : SubspaceEstimate or None
-    model : ObjectiveModel or None
+    model : ObjectiveProcess or None
     label : str
         Of the values, with their unit; text.
     """
@@ -70,7 +70,7 @@ class Source:
     study: Study
     report: StudyReport
     estimate: SubspaceEstimate | None
-    model: ObjectiveModel | None
+    model: ObjectiveProcess | None
     label: str
 
     @cached_property
@@ -343,7 +343,7 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
     )
 
 
-def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Picture:
+def _slices(source: Source, model: ObjectiveProcess, best: dict[str, Any]) -> Picture:
     study = source.study
     space = study.space
     center = space.encode(best["parameters"])[0]
@@ -390,14 +390,13 @@ def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
         text.set_horizontalalignment("left" if at < -0.85 else "right" if at > 0.85 else "center")
 
 
-def _has_components(model: ObjectiveModel) -> bool:
+def _has_components(model: ObjectiveProcess) -> bool:
     """Say whether a model has passive components, beside the active one and a constant."""
-    posterior = getattr(model, "posterior", None)
-    return posterior is not None and len(posterior.model.kernel.terms) > 1
+    return len(model.component_names) > 1
 
 
-def _components(source: Source, model: ObjectiveModel) -> Picture:
-    names = model.posterior.model.kernel.component_names
+def _components(source: Source, model: ObjectiveProcess) -> Picture:
+    names = model.component_names
     return Picture(
         "components",
         "Parts of the model",
