@@ -392,7 +392,7 @@ def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
 
 def _has_components(model: ObjectiveProcess) -> bool:
     """Say whether a model has passive components, beside the active one and a constant."""
-    return len(model.component_names) > 1
+    return len(model.posterior.model.kernel.terms) > 1
 
 
 def _components(source: Source, model: ObjectiveProcess) -> Picture:
