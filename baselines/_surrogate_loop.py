@@ -47,6 +47,7 @@ from boring.result import InfoValue
 from boring.rng import keyed_generator
 from boring.subspace.clustered import choose_and_learn
 from boring.subspace.factor_fit import basis_of
+from boring.surrogate import ObjectivePosterior
 from boring.typing import FloatArray
 from boring.validation import as_points, as_real
 from boring.warping import half_rank_warp, log_warp, standardize
@@ -183,15 +184,23 @@ class SurrogateOptimizer(Optimizer):
         """
 
     @property
-    def surrogate(self) -> Posterior | None:
-        """The surrogate over x, on warped values, at the last proposal's hyperparameters."""
-        if not self.memory or not self.data.is_informative:
+    def surrogate(self) -> ObjectivePosterior[Posterior] | None:
+        """The surrogate of the objective over x; None before the first proposal.
+
+        It has the last proposal's hyperparameters. After a warp that bends they are chosen anew,
+        beginning with these, since the warped values say nothing of "how much".
+        """
+        if not self.memory:
             return None
         W = self._given if self._given is not None else _remembered_basis(self.memory)
-        X, y = self.data.finite_X, self._warped(self.data.finite_y)
-        Z = X if W is None else X @ W
-        memory = {**self.memory["fit"], "keep": True} if self.memory["fit"] else {}
-        return _over_x(self._fit(Z, y, memory, self._generator(len(X))).posterior, W)
+        last = self.memory["fit"]
+        memory = {**last, "keep": self.options.warp == "standardize"} if last else {}
+
+        def posterior(X: FloatArray, y: FloatArray) -> Posterior:
+            Z = X if W is None else X @ W
+            return _over_x(self._fit(Z, y, memory, self._generator(len(X))).posterior, W)
+
+        return ObjectivePosterior.of(self, posterior)
 
     def fitted(self, X: FloatArray, y: FloatArray) -> Posterior:
         """Return the surrogate of any data, hyperparameters chosen anew; without a subspace.

@@ -176,6 +176,45 @@ def _in_unit(unit: float, x: FloatArray) -> float:
     return unit * smooth(x)
 
 
+def surrogate_is_of_the_objective(make: OptimizerMaker) -> None:
+    """Take a surrogate, if there is one, at its word: raw inputs, the caller's units and sign."""
+    # A lattice and powers of two, so that rounding does not tell the two runs apart.
+    U = np.random.default_rng(0).integers(-8, 9, (16, 3)) / 8.0
+    y = U @ [4.0, 2.0, 1.0]
+    cube, box = Box([-1.0] * 3, [1.0] * 3), Box([-1.0, 0.0, 16.0], [3.0, 0.5, 32.0])
+    offset, unit = 2.0**20, -(2.0**10)
+    with _quiet():
+        plain = _predicted(_make(make, cube), U, y)
+        if plain is None:
+            return
+        other = _make(make, box, direction="maximize")
+        odd = _predicted(other, box.unscale(U), offset + unit * y)
+    if odd is None:
+        raise AssertionError("there is a surrogate where values are minimised only")
+    mean, variance = plain
+    _require(mean.shape == variance.shape == y.shape, f"shapes {mean.shape}, {variance.shape}")
+    _require(bool(np.all(variance >= 0.0)), f"the least variance is {variance.min()}")
+    width, correlation = np.ptp(y), np.corrcoef(mean, y)[0, 1]
+    _require(correlation > 0.5, f"means and values told have a correlation of {correlation:.2f}")
+    near = np.abs(mean - 0.5 * (y.min() + y.max())) <= 0.75 * width
+    _require(near.mean() > 0.75, f"{near.sum()} of {len(y)} means are near the values told")
+    for name, found, wanted in (
+        ("means", (odd[0] - offset) / unit, mean),
+        ("standard deviations", np.sqrt(odd[1]) / abs(unit), np.sqrt(variance)),
+    ):
+        error = float(np.abs(found - wanted).max() / width)
+        _require(error < 1e-3, f"{name} change with box, unit and direction by {error:.1g}")
+
+
+def _predicted(
+    optimizer: Optimizer, X: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return what the surrogate says of told points, after a proposal."""
+    optimizer.tell(X, y).ask()
+    surrogate = optimizer.surrogate
+    return None if surrogate is None else surrogate.predict(X)
+
+
 def survives_non_finite_values(make: OptimizerMaker) -> None:
     """NaN and infinities are recorded with a warning, and the search goes on."""
     values = iter([float("nan"), 1.0, float("inf"), 0.5, float("-inf"), 2.0, 0.1])
@@ -315,6 +354,7 @@ OPTIMIZER_CHECKS: dict[str, Callable[[OptimizerMaker], None]] = {
         run_is_ask_and_tell,
         directions_mirror,
         units_of_values_do_not_matter,
+        surrogate_is_of_the_objective,
         survives_non_finite_values,
         leaves_a_failing_region,
         survives_only_failures,

@@ -177,12 +177,8 @@ class RecordedRun:
         return self._noise_std
 
     @property
-    def data(self) -> Observations:
-        """Told points in scaled units, with larger values better.
-
-        Where there are constraints and the optimiser does not weigh the probability of
-        feasibility, values are those of `Observations.penalized`.
-        """
+    def observed(self) -> Observations:
+        """Told points in scaled units, with larger values better."""
         fresh = self._history.tells[len(self._observed) :]
         if fresh:
             points = np.array([tell.x for tell in fresh])
@@ -191,8 +187,18 @@ class RecordedRun:
             self._observed = self._observed.append(
                 self._space.scale(points), self._sign * values, constraints
             )
-            weighs = self.weighs_feasibility
-            self._data = self._observed if weighs else self._observed.penalized()
+        return self._observed
+
+    @property
+    def data(self) -> Observations:
+        """What the algorithm is given: `observed`, or values by which no infeasible point can win.
+
+        These are those of `Observations.penalized`, where there are constraints and the
+        optimiser does not weigh the probability of feasibility.
+        """
+        observed = self.observed
+        if len(self._data) < len(observed):
+            self._data = observed if self.weighs_feasibility else observed.penalized()
         return self._data
 
     @property

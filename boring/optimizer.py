@@ -38,6 +38,7 @@ from .validation import as_constraints, as_points, as_positive_int, as_values
 
 if TYPE_CHECKING:
     from .feasibility import Feasibility
+    from .models.base import ObjectiveSurrogate
     from .subspace.estimate import SubspaceEstimate
 
 __all__ = ["Callback", "NoOptions", "Optimizer", "Proposal", "ProposalContext"]
@@ -150,8 +151,14 @@ class Optimizer(RecordedRun, ABC):
         return None
 
     @property
-    def surrogate(self) -> Any:
-        """The fitted model of the objective; None for optimisers that have none."""
+    def surrogate(self) -> ObjectiveSurrogate | None:
+        """A model of the objective, in raw inputs and the caller's units and sign.
+
+        ``surrogate.predict(X)`` returns mean and variance without noise for every optimiser that
+        has one; None for the others, and where there is nothing to model yet. What the algorithm
+        itself sees, scaled and standardised, is ``surrogate.posterior`` in the library's own
+        (:class:`boring.surrogate.ObjectivePosterior`).
+        """
         return None
 
     # Ask and tell.

@@ -1,7 +1,7 @@
 """How far more evaluations are expected to help: the expected improvement that is left.
 
-The model is the one of :attr:`boring.optimizer.Optimizer.surrogate`, a GP of the objective in the
-caller's units; optimisers without one get the isotropic GP of :mod:`boring.surrogate`.
+The model is the one of :attr:`boring.optimizer.Optimizer.surrogate` if that is a GP; other
+optimisers get the isotropic GP of :mod:`boring.surrogate`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from .rng import keyed_generator, single_blas_thread
-from .surrogate import ObjectiveModel, fit_objective_model
+from .surrogate import ObjectiveProcess, fit_objective_model
 from .typing import FloatArray
 
 if TYPE_CHECKING:
@@ -53,21 +53,21 @@ def expected_improvement(mean: FloatArray, variance: FloatArray, best: float) ->
     return np.where(sd > 0.0, np.maximum(value, 0.0), np.maximum(gain, 0.0))
 
 
-def objective_model(optimizer: Optimizer) -> ObjectiveModel | None:
+def objective_model(optimizer: Optimizer) -> ObjectiveProcess | None:
     """Return a GP of the objective in the caller's units; None without different finite values.
 
     Parameters
     ----------
     optimizer : Optimizer
     """
-    if not optimizer.data.is_informative:
+    if not optimizer.observed.is_informative:
         return None
     own = optimizer.surrogate
-    if isinstance(own, ObjectiveModel):
+    if isinstance(own, ObjectiveProcess):
         return own
     sign = 1.0 if optimizer.direction == "maximize" else -1.0
     with single_blas_thread():
-        return fit_objective_model(optimizer.space, sign, optimizer.data)
+        return fit_objective_model(optimizer.space, sign, optimizer.observed)
 
 
 def remaining_improvement(optimizer: Optimizer) -> float | None:
@@ -90,7 +90,7 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     if model is None:
         return None
     sign = 1.0 if optimizer.direction == "maximize" else -1.0
-    data = optimizer.data
+    data = optimizer.observed
     told = sign * model.predict(optimizer.space.unscale(data.finite_X))[0]
     center = data.finite_X[int(np.argmax(told))]
     candidates = _candidates(optimizer, center)

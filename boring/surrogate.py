@@ -1,12 +1,17 @@
-"""The surrogate that a user asks: a GP of the objective in the caller's units and sign.
+"""The surrogate that a user asks: a model of the objective in the caller's units and sign.
 
-The loop itself works on warped values, in which "how much" is lost. This model is fitted
+An algorithm sees scaled inputs and standardised values of which larger is better.
+`ObjectivePosterior` is any posterior of these as a model of the objective, and
+`ObjectiveProcess` a Gaussian process; see :class:`boring.models.base.ObjectiveSurrogate`.
+
+The default loop works on warped values, in which "how much" is lost. `ObjectiveModel` is fitted
 to the plain values, and is the one to plot, to slice and to predict with.
 """
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +24,119 @@ from boring.models.posterior import GaussianProcess
 from boring.space import Box
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
-from boring.warping import LARGEST, moderate, restore
+from boring.warping import LARGEST, Units, restore, standardized
+
+if TYPE_CHECKING:
+    from boring.optimizer import Optimizer
+
+__all__ = ["ObjectiveModel", "ObjectivePosterior", "ObjectiveProcess", "fit_objective_model"]
 
 FIT_ITERATIONS = 60
 
 
-class ObjectiveModel:
-    """A fitted GP of the objective, in raw inputs and the caller's units.
+class Predictor(Protocol):
+    """A posterior of standardised values at scaled inputs."""
+
+    def predict(self, X: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance, each (m,), at X (m, D)."""
+        ...
+
+
+PosteriorT = TypeVar("PosteriorT", bound=Predictor)
+
+
+class ObjectivePosterior(Generic[PosteriorT]):
+    """A posterior on scaled inputs and standardised values, as a model of the objective.
+
+    Parameters
+    ----------
+    space : Box
+        Between raw inputs and scaled ones.
+    posterior : object with ``predict``
+        On scaled inputs and standardised values.
+    units : Units
+        Between these values and the caller's.
+    """
+
+    def __init__(self, space: Box, posterior: PosteriorT, units: Units) -> None:
+        self.space = space
+        self.posterior = posterior
+        self.units = units
+
+    @classmethod
+    def of(
+        cls, optimizer: Optimizer, condition: Callable[[FloatArray, FloatArray], PosteriorT]
+    ) -> Self | None:
+        """Return what an optimiser's data say; None without two different finite values.
+
+        Parameters
+        ----------
+        optimizer : Optimizer
+        condition : callable
+            Takes X (n, D), scaled, and standardised y (n,), larger is better; returns the
+            posterior. Values are those of the objective, whatever constraints say.
+        """
+        data = optimizer.observed
+        if not data.is_informative:
+            return None
+        sign = 1.0 if optimizer.direction == "maximize" else -1.0
+        values, units = standardized(data.finite_y, sign)
+        return cls(optimizer.space, condition(data.finite_X, values), units)
+
+    def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the objective without noise.
+
+        Parameters
+        ----------
+        X : array_like, shape (m, D) or (D,), raw units
+
+        Returns
+        -------
+        mean : ndarray, shape (m,), caller's units and sign
+        variance : ndarray, shape (m,), caller's units squared
+        """
+        mean, variance = self.posterior.predict(self._scaled(X))
+        return self.units.values(mean), self.units.variances(variance)
+
+    def _scaled(self, X: ArrayLike) -> FloatArray:
+        return self.space.scale(as_points(X, self.space.dim, "X"))
+
+
+class ObjectiveProcess(ObjectivePosterior[GaussianProcess]):
+    """A Gaussian process as a model of the objective, with its components and its noise.
+
+    Parameters are those of `ObjectivePosterior`.
+    """
+
+    def components(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the components' means and variances [thesis eq. 4.4, 4.5].
+
+        Parameters
+        ----------
+        X : array_like, shape (m, D), raw units
+
+        Returns
+        -------
+        means, variances : ndarray, shape (m, J)
+            In the order of ``component_names``; the means sum to the full mean less the
+            average of the data.
+        """
+        means, variances = self.posterior.components(self._scaled(X))
+        return self.units.differences(means), self.units.variances(variances)
+
+    @property
+    def component_names(self) -> tuple[str, ...]:
+        """Names of the components."""
+        return self.posterior.model.kernel.component_names
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the noise, caller's units."""
+        return abs(float(self.units.differences(np.sqrt(self.posterior.noise_variance))))
+
+
+class ObjectiveModel(ObjectiveProcess):
+    """A GP that is fitted to the objective, in raw inputs and the caller's units.
 
     Parameters
     ----------
@@ -42,9 +153,9 @@ class ObjectiveModel:
     ----------
     posterior : GaussianProcess
         On scaled inputs and standardised values; after `fit`.
+    units : Units
+        Between these values and the caller's; after `fit`.
     """
-
-    posterior: GaussianProcess
 
     def __init__(
         self,
@@ -57,9 +168,6 @@ class ObjectiveModel:
         self.model = model
         self._starts = starts
         self._known_noise = noise_std
-        self._center = 0.0
-        self._spread = 1.0
-        self._exponent = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None) -> Self:
         """Fit to points X (n, D), raw units, and finite values y (n,), caller's units.
@@ -72,71 +180,14 @@ class ObjectiveModel:
             Not used: the fit is deterministic.
         """
         points = self.space.scale(as_points(X, self.space.dim, "X"))
-        values, self._exponent = moderate(as_values(y, len(points), "y"))
-        self._center, self._spread = float(values.mean()), float(values.std()) or 1.0
-        standardised = (values - self._center) / self._spread
+        values, self.units = standardized(as_values(y, len(points), "y"))
         model = self.model
         if self._known_noise is not None:
-            known = float(restore(np.asarray(self._known_noise), -self._exponent)) / self._spread
-            model = model.with_noise(min(known, LARGEST) ** 2)
-        fit = model.fit_best(points, standardised, self._starts, max_iterations=FIT_ITERATIONS)
-        self.posterior = model.condition(fit.theta, points, standardised)
+            moderate = float(restore(np.asarray(self._known_noise), -self.units.exponent))
+            model = model.with_noise(min(moderate / self.units.spread, LARGEST) ** 2)
+        fit = model.fit_best(points, values, self._starts, max_iterations=FIT_ITERATIONS)
+        self.posterior = model.condition(fit.theta, points, values)
         return self
-
-    def predict(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the objective without noise.
-
-        Parameters
-        ----------
-        X : array_like, shape (m, D) or (D,), raw units
-
-        Returns
-        -------
-        mean : ndarray, shape (m,), caller's units
-        variance : ndarray, shape (m,), caller's units squared
-        """
-        mean, variance = self.posterior.predict(self._scaled(X))
-        return self._raw(self._center + self._spread * mean), self._raw_squared(variance)
-
-    def components(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return the components' means and variances [thesis eq. 4.4, 4.5].
-
-        Parameters
-        ----------
-        X : array_like, shape (m, D), raw units
-
-        Returns
-        -------
-        means, variances : ndarray, shape (m, J)
-            In the order of ``component_names``; the means sum to the full mean less the
-            average of the data.
-        """
-        means, variances = self.posterior.components(self._scaled(X))
-        return self._raw(self._spread * means), self._raw_squared(variances)
-
-    @property
-    def component_names(self) -> tuple[str, ...]:
-        """Names of the components."""
-        return self.model.kernel.component_names
-
-    @property
-    def noise_std(self) -> float:
-        """Standard deviation of the noise, caller's units."""
-        return float(self._raw(self._spread * np.sqrt(self.posterior.noise_variance)))
-
-    @property
-    def spread(self) -> float:
-        """What one unit of ``posterior`` is in the caller's units."""
-        return float(self._raw(np.asarray(self._spread)))
-
-    def _raw(self, values: FloatArray) -> FloatArray:
-        return restore(values, self._exponent)
-
-    def _raw_squared(self, variances: FloatArray) -> FloatArray:
-        return restore(self._spread**2 * variances, 2 * self._exponent)
-
-    def _scaled(self, X: ArrayLike) -> FloatArray:
-        return self.space.scale(as_points(X, self.space.dim, "X"))
 
 
 def fit_objective_model(

@@ -16,6 +16,8 @@ Both work on values of any size that a float can have, through `moderate`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
@@ -63,6 +65,53 @@ def in_squared_units(variance: ArrayLike, spread: float) -> FloatArray:
         return np.asarray(np.square(spread) * np.asarray(variance, dtype=np.float64))
 
 
+@dataclass(frozen=True)
+class Units:
+    """The way from standardised values back to the caller's; see `standardized`.
+
+    Attributes
+    ----------
+    center, spread : float
+        Mean and standard deviation of the moderated values; the spread of a constant is 1.
+    exponent : int
+        Moderated values times 2^exponent are the plain ones.
+    sign : {1.0, -1.0}
+        -1 if standardised values grow where the caller's fall.
+    """
+
+    center: float
+    spread: float
+    exponent: int = 0
+    sign: float = 1.0
+
+    def values(self, standardised: FloatArray) -> FloatArray:
+        """Return values, caller's units and sign."""
+        return self.sign * restore(self.center + self.spread * standardised, self.exponent)
+
+    def differences(self, standardised: FloatArray) -> FloatArray:
+        """Return differences of values, caller's units and sign."""
+        return self.sign * restore(self.spread * standardised, self.exponent)
+
+    def variances(self, standardised: FloatArray) -> FloatArray:
+        """Return variances, caller's units squared."""
+        return restore(self.spread**2 * standardised, 2 * self.exponent)
+
+
+def standardized(y: FloatArray, sign: float = 1.0) -> tuple[FloatArray, Units]:
+    """Return y with mean 0 and standard deviation 1 (zeros if y is constant), and the way back.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+    sign : {1.0, -1.0}
+        By which y differ from the caller's values.
+    """
+    y, exponent = moderate(y)
+    center, spread = float(y.mean()), float(y.std())
+    values = (y - center) / spread if spread > 0 else np.zeros_like(y)
+    return values, Units(center, spread or 1.0, exponent, sign)
+
+
 def standardize(y: FloatArray) -> FloatArray:
     """Return y with mean 0 and standard deviation 1 (zeros if y is constant).
 
@@ -70,10 +119,7 @@ def standardize(y: FloatArray) -> FloatArray:
     ----------
     y : ndarray, shape (n,)
     """
-    y, _ = moderate(y)
-    spread = float(y.std())
-    centred = y - y.mean()
-    return centred / spread if spread > 0 else np.zeros_like(y)
+    return standardized(y)[0]
 
 
 def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> FloatArray:

@@ -42,9 +42,9 @@ from baselines.additive.stiefel_terms import (
 from boring.kernels import get_profile
 from boring.models.posterior import GaussianProcess
 from boring.optimizer import ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
-from boring.warping import standardize
 
 __all__ = ["AdditiveStiefelGP", "AdditiveStiefelOptimizer", "AdditiveStiefelOptions"]
 
@@ -157,12 +157,12 @@ class AdditiveStiefelOptimizer(ImprovementOptimizer):
         return _from_memory(self.memory).terms if self.memory else None
 
     @property
-    def surrogate(self) -> GaussianProcess | None:
-        """Posterior at the last proposal's terms, in standardised values."""
-        if not self.memory or not self.data.is_informative:
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective at the last proposal's terms; None before the first."""
+        if not self.memory:
             return None
-        X, y = self.data.finite_X, standardize(self.data.finite_y)
-        return condition(X, y, _from_memory(self.memory), self.options.kernel)
+        fit, kernel = _from_memory(self.memory), self.options.kernel
+        return ObjectiveProcess.of(self, lambda X, y: condition(X, y, fit, kernel))
 
     def _fit_models(self, X: FloatArray, y: FloatArray, context: ProposalContext) -> FittedModels:
         options, memory = self.options, context.memory

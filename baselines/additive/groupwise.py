@@ -25,6 +25,7 @@ from baselines.additive.groups import (
 from boring.acquisition import UpperConfidenceBound
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.warping import standardize
 
@@ -76,12 +77,12 @@ class GroupwiseOptimizer(Optimizer):
         return None if found is None else as_structure(found)
 
     @property
-    def surrogate(self) -> GaussianProcess | None:
-        """Posterior at the last proposal's structure, in standardised values."""
-        if self.structure is None or not self.data.is_informative:
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective at the last proposal's structure; None before the first."""
+        if (structure := self.structure) is None:
             return None
-        X, y = self.data.finite_X, standardize(self.data.finite_y)
-        return self._condition(X, y, self.structure, np.array(self.memory["tied"]))
+        tied = np.array(self.memory["tied"])
+        return ObjectiveProcess.of(self, lambda X, y: self._condition(X, y, structure, tied))
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)

@@ -41,9 +41,9 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian
 from boring.optimizer import ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
-from boring.warping import standardize
 
 __all__ = [
     "PartitionEvidence",
@@ -310,14 +310,15 @@ class PartitionSamplingOptimizer(ImprovementOptimizer):
         return [(as_structure(groups), int(n)) for groups, n in self.memory.get("models", [])]
 
     @property
-    def surrogate(self) -> GaussianProcess | None:
-        """Posterior of the most often sampled partition, in standardised values."""
-        if not self.structures or not self.data.is_informative:
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective on the most often sampled partition; None before the first."""
+        if not self.structures:
             return None
-        X, y = self.data.finite_X, standardize(self.data.finite_y)
         best, _ = max(self.structures, key=lambda pair: pair[1])
-        iterations = self.options.fit_iterations
-        return PartitionEvidence(X, y, self.memory["reference"], iterations).posterior(best)
+        reference, iterations = self.memory["reference"], self.options.fit_iterations
+        return ObjectiveProcess.of(
+            self, lambda X, y: PartitionEvidence(X, y, reference, iterations).posterior(best)
+        )
 
     def _fit_models(self, X: FloatArray, y: FloatArray, context: ProposalContext) -> FittedModels:
         dim, options = self.space.dim, self.options

@@ -17,6 +17,7 @@ paper's diversified projections.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -38,9 +39,9 @@ from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import ProposalContext
 from boring.rng import keyed_generator
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
-from boring.warping import standardize
 
 __all__ = [
     "RandomProjectionsGP",
@@ -204,13 +205,13 @@ class RandomProjectionsOptimizer(ImprovementOptimizer):
         return rng.standard_normal((self.space.dim, self.options.n_projections))
 
     @property
-    def surrogate(self) -> GaussianProcess | None:
-        """Posterior at the last proposal's hyperparameters, in standardised values."""
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective at the last proposal's hyperparameters; None before the first."""
         tied = self.memory.get("tied")
-        if tied is None or not self.data.is_informative:
+        if tied is None:
             return None
         model = projections_model(self.directions, per_input=self.options.per_input)
-        return model.condition(np.array(tied), self.data.finite_X, standardize(self.data.finite_y))
+        return ObjectiveProcess.of(self, partial(model.condition, np.array(tied)))
 
     def _fit_models(self, X: FloatArray, y: FloatArray, context: ProposalContext) -> FittedModels:
         model = projections_model(self.directions, per_input=self.options.per_input)

@@ -10,7 +10,7 @@ import numpy as np
 from boring.models.posterior import GaussianProcess
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
-from boring.warping import moderate, restore
+from boring.warping import standardized
 
 __all__ = ["ScaledSurrogate"]
 
@@ -47,15 +47,11 @@ class ScaledSurrogate(ABC):
             If shapes disagree or a coordinate is not finite.
         """
         points = as_points(X, np.shape(X)[-1], "X")
-        values, self._exponent = moderate(as_values(y, len(points), "y"))
-        self._center, self._spread = float(values.mean()), float(values.std()) or 1.0
-        self.posterior = self._fit(points, (values - self._center) / self._spread, rng)
+        values, self._units = standardized(as_values(y, len(points), "y"))
+        self.posterior = self._fit(points, values, rng)
         return self
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean (m,), units of y, and variance (m,), squared, of f at X (m, D)."""
         mean, variance = self.posterior.predict(X)
-        return (
-            restore(self._center + self._spread * mean, self._exponent),
-            restore(self._spread**2 * variance, 2 * self._exponent),
-        )
+        return self._units.values(mean), self._units.variances(variance)

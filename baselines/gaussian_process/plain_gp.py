@@ -14,6 +14,7 @@ at their predicted mean (kriging believer).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +24,9 @@ from baselines.gaussian_process.information import ACQUISITIONS, process_acquisi
 from boring.box_search import search_box
 from boring.kernels import get_profile
 from boring.models.plain import RESTART_EVERY, fit_plain, plain_model
-from boring.models.posterior import GaussianProcess, with_fantasies
+from boring.models.posterior import with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.validation import as_positive_int
 from boring.warping import standardize
 
@@ -75,13 +77,13 @@ class PlainGPOptimizer(Optimizer):
     options_type: ClassVar[type] = PlainGPOptions
 
     @property
-    def surrogate(self) -> GaussianProcess | None:
-        """Posterior at the last proposal's hyperparameters, in standardised values."""
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective at the last proposal's hyperparameters; None before the first."""
         theta = self.memory.get("theta")
-        if theta is None or not self.data.is_informative:
+        if theta is None:
             return None
         model = plain_model(self.space.dim, self.options.kernel)
-        return model.condition(np.array(theta), self.data.finite_X, standardize(self.data.finite_y))
+        return ObjectiveProcess.of(self, partial(model.condition, np.array(theta)))
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from boring.space import Box
 from boring.typing import FloatArray
 
 
@@ -19,6 +21,24 @@ class Surrogate(Protocol):
 
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of f, each (m,), at X (m, D)."""
+        ...
+
+
+@runtime_checkable
+class ObjectiveSurrogate(Protocol):
+    """What an optimiser knows of the objective, in the caller's units and sign.
+
+    The same for every optimiser, so that models can be compared and drawn;
+    :class:`boring.surrogate.ObjectivePosterior` makes one of any posterior.
+    """
+
+    @property
+    def space(self) -> Box:
+        """The box of the raw inputs."""
+        ...
+
+    def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance without noise, each (m,), at X (m, D) or (D,), raw units."""
         ...
 
 

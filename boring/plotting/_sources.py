@@ -15,6 +15,7 @@ from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError
 from boring.loop.portfolio import iso_model, prior_mode
 from boring.loop.subspace_turn import factor_start, subspace_model
+from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult, best_index
 from boring.rng import single_blas_thread
@@ -166,7 +167,7 @@ def check_dim(points: Points, dim: int) -> None:
         )
 
 
-def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> ObjectiveModel:
+def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> ObjectiveSurrogate:
     """Return a model of the objective: the optimiser's own, or one fitted to its points.
 
     Parameters
@@ -178,7 +179,7 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
         A trusted one gives the model an active term, as in `boring.surrogate`.
     """
     own = source.surrogate if isinstance(source, Optimizer) else None
-    if isinstance(own, ObjectiveModel):
+    if own is not None:
         return own
     run = run.finite()
     if run.space is None:

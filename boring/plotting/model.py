@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
+from boring.models.base import ObjectiveSurrogate
 from boring.models.posterior import GaussianProcess
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
-from boring.surrogate import ObjectiveModel
+from boring.surrogate import ObjectiveProcess
 from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_positive_int, as_real
+from boring.warping import Units
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
@@ -45,7 +47,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
 
 @takes_studies
 def plot_slices(
-    source: OptimizationResult | Optimizer | RecordedStudy | ObjectiveModel,
+    source: OptimizationResult | Optimizer | RecordedStudy | ObjectiveSurrogate,
     figure: Figure | None = None,
     *,
     center: ArrayLike | None = None,
@@ -59,9 +61,9 @@ def plot_slices(
 
     Parameters
     ----------
-    source : OptimizationResult, Optimizer or ObjectiveModel
-        An optimiser brings its surrogate; where that is none in the caller's units, and for a
-        result, a model is fitted to the points: along the subspace if that is trusted.
+    source : OptimizationResult, Optimizer, Study or ObjectiveSurrogate
+        An optimiser brings its surrogate; where it has none, and for a result, a model is fitted
+        to the points: along the subspace if that is trusted.
     figure : matplotlib.figure.Figure, optional
     center : array_like, shape (D,), optional
         Raw units; by default the incumbent. A model needs it.
@@ -163,9 +165,9 @@ def _legend_below(figure: Any, handles: Any, texts: Any, theme: canvas.Theme) ->
 
 def _model_and_center(
     source: Any, center: ArrayLike | None
-) -> tuple[ObjectiveModel, FloatArray, float | None]:
+) -> tuple[ObjectiveSurrogate, FloatArray, float | None]:
     """Return the model, the point to slice through, and the value evaluated there if there is."""
-    if isinstance(source, ObjectiveModel):
+    if isinstance(source, ObjectiveSurrogate):
         if center is None:
             raise InvalidInputError(
                 "a model has no incumbent; pass center, a point of shape "
@@ -183,7 +185,7 @@ def _model_and_center(
     return model, best, value
 
 
-def _inside(model: ObjectiveModel, center: ArrayLike) -> FloatArray:
+def _inside(model: ObjectiveSurrogate, center: ArrayLike) -> FloatArray:
     point = as_points(center, model.space.dim, "center")
     if len(point) != 1 or not model.space.contains(point, 1e-9).all():
         raise InvalidInputError(f"center must be one point of the box; received {center!r}.")
@@ -191,7 +193,7 @@ def _inside(model: ObjectiveModel, center: ArrayLike) -> FloatArray:
 
 
 def _slice(
-    model: ObjectiveModel, point: FloatArray, index: int
+    model: ObjectiveSurrogate, point: FloatArray, index: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     ticks = np.linspace(model.space.lower[index], model.space.upper[index], LINE_POINTS)
     X = np.repeat(point[None, :], LINE_POINTS, axis=0)
@@ -202,7 +204,7 @@ def _slice(
 
 @takes_studies
 def plot_components(
-    source: Optimizer | RecordedStudy | ObjectiveModel | GaussianProcess,
+    source: Optimizer | RecordedStudy | ObjectiveProcess | GaussianProcess,
     figure: Figure | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -215,7 +217,7 @@ def plot_components(
 
     Parameters
     ----------
-    source : Optimizer, ObjectiveModel or GaussianProcess
+    source : Optimizer, Study, ObjectiveProcess or GaussianProcess
         Such as that of ``BoringOptimizer.thesis``, whose surrogate is active plus passive terms
         [thesis Sec. 4.1].
     figure : matplotlib.figure.Figure, optional
@@ -245,7 +247,7 @@ def plot_components(
     if most is None:
         most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")
-    posterior, scale = _posterior_of(source)
+    posterior, units = _posterior_of(source)
     low_is_best = (direction or getattr(source, "direction", "maximize")) == "minimize"
     labels = short_names(names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
@@ -271,7 +273,7 @@ def plot_components(
     for panel, (index, name, basis) in zip(panels, chosen, strict=True):
         panel.set_label(name)
         panel.set_title(name, fontsize="medium", color=theme.ink)
-        if _draw_component(panel, posterior, scale, index, basis, labels, theme, low_is_best):
+        if _draw_component(panel, posterior, units, index, basis, labels, theme, low_is_best):
             lines.append(panel)
     _same_scale(lines)
     canvas.side_label(figure, ylabel or "component (units of y)", theme)
@@ -283,17 +285,17 @@ def plot_components(
     return figure
 
 
-def _posterior_of(source: Any) -> tuple[GaussianProcess, float]:
-    """Return a posterior, and the factor from its values to those drawn."""
+def _posterior_of(source: Any) -> tuple[GaussianProcess, Units]:
+    """Return a posterior, and the units in which it is drawn."""
     model = source.surrogate if isinstance(source, Optimizer) else source
-    if isinstance(model, ObjectiveModel) and hasattr(model, "posterior"):
-        return model.posterior, model.spread
+    if isinstance(model, ObjectiveProcess) and hasattr(model, "posterior"):
+        return model.posterior, model.units
     if isinstance(model, GaussianProcess):
-        return model, 1.0
+        return model, Units(0.0, 1.0)
     raise InvalidInputError(
         "components need a fitted additive Gaussian process; received "
         f"{type(source).__name__} with {type(model).__name__}. Tell it more points, or pass "
-        "an ObjectiveModel or a GaussianProcess."
+        "an ObjectiveProcess or a GaussianProcess."
     )
 
 
@@ -317,7 +319,7 @@ def _drawable(posterior: GaussianProcess) -> list[tuple[int, str, FloatArray]]:
 def _draw_component(
     panel: Any,
     posterior: GaussianProcess,
-    scale: float,
+    units: Units,
     index: int,
     basis: FloatArray,
     labels: Sequence[str],
@@ -329,7 +331,7 @@ def _draw_component(
 
     def predict(points: FloatArray) -> tuple[FloatArray, FloatArray]:
         means, variances = posterior.components(points @ basis.T)
-        return scale * means[:, index], scale * np.sqrt(variances[:, index])
+        return units.differences(means[:, index]), np.sqrt(units.variances(variances[:, index]))
 
     width, height = canvas.inches(panel)
     ranges = [span_of(column) for column in Z.T]

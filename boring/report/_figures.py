@@ -12,7 +12,7 @@ from boring import plotting
 from boring.plotting import _canvas as canvas
 from boring.result import feasible_rows
 from boring.subspace.estimate import SubspaceEstimate
-from boring.surrogate import ObjectiveModel
+from boring.surrogate import ObjectiveProcess
 
 from ._drawing import Draw, Picture
 from ._source import Source, combinations
@@ -195,7 +195,7 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
     )
 
 
-def _slices(source: Source, model: ObjectiveModel, best: dict[str, Any]) -> Picture:
+def _slices(source: Source, model: ObjectiveProcess, best: dict[str, Any]) -> Picture:
     study = source.study
     space = study.space
     center = space.encode(best["parameters"])[0]
@@ -242,14 +242,13 @@ def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
         text.set_horizontalalignment("left" if at < -0.85 else "right" if at > 0.85 else "center")
 
 
-def _has_components(model: ObjectiveModel) -> bool:
+def _has_components(model: ObjectiveProcess) -> bool:
     """Say whether a model has passive components, beside the active one and a constant."""
-    posterior = getattr(model, "posterior", None)
-    return posterior is not None and len(posterior.model.kernel.terms) > 1
+    return len(model.posterior.model.kernel.terms) > 1
 
 
-def _components(source: Source, model: ObjectiveModel) -> Picture:
-    names = model.posterior.model.kernel.component_names
+def _components(source: Source, model: ObjectiveProcess) -> Picture:
+    names = model.component_names
     return Picture(
         "components",
         "Parts of the model",

@@ -10,7 +10,7 @@ from boring.study.report import StudyReport
 from boring.study.study import Study
 from boring.subspace.estimate import SubspaceEstimate
 from boring.subspace.rotation import readable_basis
-from boring.surrogate import ObjectiveModel
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 
 from ._text import plain
@@ -28,7 +28,7 @@ class Source:
     study : Study
     report : StudyReport
     estimate : SubspaceEstimate or None
-    model : ObjectiveModel or None
+    model : ObjectiveProcess or None
     label : str
         Of the values, with their unit; text.
     """
@@ -36,7 +36,7 @@ class Source:
     study: Study
     report: StudyReport
     estimate: SubspaceEstimate | None
-    model: ObjectiveModel | None
+    model: ObjectiveProcess | None
     label: str
 
     @cached_property

@@ -67,13 +67,27 @@ def test_ask_is_repeatable_batched_and_resumable_with_its_memory():
     np.testing.assert_array_equal(stepwise.ask(3), batch)
 
 
-def test_surrogate_predicts_the_standardised_values():
+def test_surrogate_predicts_the_values():
     optimizer = PlainGPOptimizer([(-1, 1)] * 3, direction="minimize", seed=7)
     assert optimizer.surrogate is None
     optimizer.run(bowl, 20, progress=False)
-    y = -optimizer.result().y
-    mean, _ = optimizer.surrogate.predict(optimizer.data.X)
-    np.testing.assert_allclose(mean, (y - y.mean()) / y.std(), atol=0.05)
+    result, model = optimizer.result(), optimizer.surrogate
+    mean, _ = model.predict(result.X)
+    np.testing.assert_allclose(mean, result.y, atol=0.05 * result.y.std())
+    seen, _ = model.posterior.predict(optimizer.data.X)
+    np.testing.assert_allclose(seen, (result.y.mean() - mean) / result.y.std(), rtol=1e-9)
+
+
+def test_surrogate_is_of_the_objective_where_the_algorithm_is_given_penalties():
+    optimizer = PlainGPOptimizer(
+        [(0, 2)] * 2, direction="minimize", seed=0, n_initial=6, n_constraints=1
+    )
+    X = np.random.default_rng(0).uniform(0, 2, (12, 2))
+    y = 50.0 + X.sum(axis=1)
+    optimizer.tell(X, y, constraints=51.5 - y[:, None])
+    optimizer.ask()
+    assert not np.array_equal(optimizer.data.y, optimizer.observed.y)
+    np.testing.assert_allclose(optimizer.surrogate.predict(X)[0], y, atol=0.1 * y.std())
 
 
 def test_values_that_are_not_finite_are_left_out():

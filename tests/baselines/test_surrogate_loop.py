@@ -152,6 +152,18 @@ def test_a_given_subspace_is_all_that_the_surrogate_sees():
     np.testing.assert_array_equal(twin.ask(), optimizer.ask())
 
 
+@pytest.mark.parametrize("warp", ["half-rank", "log"])
+@pytest.mark.parametrize("cls", [BayesianRvflOptimizer, KdeOptimizer])
+def test_the_surrogate_of_the_objective_knows_no_warp(cls, warp):
+    optimizer = cls([(0, 4)] * 2, direction="minimize", seed=0, warp=warp)
+    X = np.random.default_rng(0).uniform(0, 4, (30, 2))
+    y = 100.0 + np.exp(X.sum(axis=1))
+    optimizer.tell(X, y).ask()
+    mean, variance = optimizer.surrogate.predict(X)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.3 * y.std()
+    assert np.all(variance >= 0.0)
+
+
 def test_a_learned_subspace_is_found_remembered_and_resumed():
     def fresh():
         return BayesianRvflOptimizer(

@@ -7,8 +7,9 @@ from scipy.stats import norm
 
 from boring import BoringOptimizer
 from boring.exceptions import InvalidInputError
-from boring.outlook import expected_improvement, remaining_improvement
+from boring.outlook import expected_improvement, objective_model, remaining_improvement
 from boring.stopping import ExpectedImprovementBelow, RunStatus
+from boring.surrogate import ObjectiveModel
 
 
 @pytest.mark.parametrize(("mean", "sd"), [(0.0, 1.0), (1.0, 0.2), (-2.0, 0.7), (-1.0, 0.01)])
@@ -41,6 +42,25 @@ def test_it_is_large_where_much_is_unknown_and_small_at_the_end(direction):
     tell(np.array([[a, b] for a in grid for b in grid]))
     tell(np.array([[0.2, 0.2]]))
     assert 0.0 <= remaining_improvement(optimizer) < 0.05 * early
+
+
+def test_the_model_is_the_optimisers_own_gp_or_else_an_isotropic_one():
+    from baselines.gaussian_process.plain_gp import PlainGPOptimizer
+    from baselines.random_features.bayesian_rvfl import BayesianRvflOptimizer
+
+    X = np.random.default_rng(0).uniform(0, 3, (12, 2))
+    own, other = (
+        cls([(0, 3)] * 2, direction="minimize", seed=0).tell(X, 70.0 + X.sum(axis=1))
+        for cls in (PlainGPOptimizer, BayesianRvflOptimizer)
+    )
+    for optimizer in (own, other):
+        optimizer.ask()
+        np.testing.assert_allclose(
+            objective_model(optimizer).predict(X)[0], 70.0 + X.sum(axis=1), atol=0.3
+        )
+    theta = objective_model(own).posterior.theta
+    np.testing.assert_array_equal(theta, own.surrogate.posterior.theta)
+    assert isinstance(objective_model(other), ObjectiveModel)
 
 
 def test_the_condition_looks_every_so_often_and_not_too_early():

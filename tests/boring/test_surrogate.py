@@ -5,7 +5,7 @@ import pytest
 
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
-from boring.models.base import Surrogate
+from boring.models.base import ObjectiveSurrogate, Surrogate
 from boring.surrogate import fit_objective_model
 from synthetic import get_problem
 
@@ -62,6 +62,7 @@ def test_components_add_up(optimizer) -> None:
 
 def test_is_a_surrogate_and_is_cached_until_the_next_tell(optimizer) -> None:
     assert isinstance(optimizer.surrogate, Surrogate)
+    assert isinstance(optimizer.surrogate, ObjectiveSurrogate)
     assert optimizer.surrogate is optimizer.surrogate
     before = optimizer.surrogate
     optimizer.tell([1.0, 0.0, 15.0], 100 + 20 * np.sin(2.0) + 15)

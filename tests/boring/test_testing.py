@@ -1,4 +1,5 @@
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ from numpy.random import default_rng
 import baselines  # noqa: F401 (registers the names)
 from baselines.search.random_search import RandomSearchOptimizer
 from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.loop.portfolio import iso_model, prior_mode
 from boring.optimizer import Optimizer
 from boring.proposal import Proposal
+from boring.surrogate import ObjectivePosterior
 from boring.testing import OPTIMIZER_CHECKS, check_gradient, check_optimizer
 
 # Gradients: right ones pass, wrong ones do not.
@@ -109,6 +112,47 @@ def test_points_outside_the_box_are_found():
             return super().ask(n) + 100.0
 
     must_fail(Outside, "shapes_and_bounds")
+
+
+class Reversed(ObjectivePosterior):
+    def predict(self, X):
+        mean, variance = super().predict(X)
+        return 2.0 * self.units.values(np.zeros(1)) - mean, variance
+
+
+class Scaled(ObjectivePosterior):
+    def predict(self, X):
+        return self.posterior.predict(self._scaled(X))
+
+
+class Misplaced(ObjectivePosterior):
+    def predict(self, X):
+        mean, variance = self.posterior.predict(X)
+        return self.units.values(mean), self.units.variances(variance)
+
+
+class NotSquared(ObjectivePosterior):
+    def predict(self, X):
+        mean, variance = super().predict(X)
+        return mean, np.sqrt(variance)
+
+
+@pytest.mark.parametrize("kind", [Reversed, Scaled, Misplaced, NotSquared])
+def test_surrogates_in_other_units_are_found(kind):
+    class Modelled(Faulty):
+        surrogate_type = ObjectivePosterior
+
+        @property
+        def surrogate(self):
+            model = iso_model(self.space.dim)
+            return self.surrogate_type.of(self, partial(model.condition, prior_mode(model)))
+
+    class Wrong(Modelled):
+        surrogate_type = kind
+
+    check = "surrogate_is_of_the_objective"
+    check_optimizer(Modelled, [check])
+    must_fail(Wrong, check)
 
 
 def test_hidden_counters_are_found():

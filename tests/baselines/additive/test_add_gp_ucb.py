@@ -49,11 +49,14 @@ def test_a_decomposition_that_is_no_partition_is_refused(groups):
         AddGpUcbOptimizer([(-1, 1)] * 3, direction="minimize", decomposition=groups)
 
 
-def test_surrogate_predicts_the_standardised_values():
+def test_surrogate_predicts_the_values():
     optimizer = AddGpUcbOptimizer([(-1, 1)] * 4, direction="minimize", seed=7)
     assert optimizer.surrogate is None
     assert optimizer.structure is None
     optimizer.run(separable, 30, progress=False)
-    y = -optimizer.result().y
-    mean, _ = optimizer.surrogate.predict(optimizer.data.X)
-    assert np.corrcoef(mean, y)[0, 1] > 0.95
+    result, model = optimizer.result(), optimizer.surrogate
+    mean, _ = model.predict(result.X)
+    assert np.corrcoef(mean, result.y)[0, 1] > 0.95
+    assert len(model.component_names) == len(optimizer.structure)
+    means, _ = model.components(result.X)
+    np.testing.assert_allclose(mean - means.sum(axis=1), result.y.mean())

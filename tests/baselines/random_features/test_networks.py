@@ -132,9 +132,9 @@ def test_the_hidden_layer_is_drawn_anew_for_every_proposal():
     optimizer = BayesianRvflOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)
     optimizer.run(lambda x: float(x @ x), 6, progress=False)
     optimizer.ask()
-    first = optimizer.surrogate.layer
+    first = optimizer.surrogate.posterior.layer
     optimizer.tell(optimizer.ask(), [0.5])
-    assert not np.array_equal(first.V, optimizer.surrogate.layer.V)
+    assert not np.array_equal(first.V, optimizer.surrogate.posterior.layer.V)
 
 
 @pytest.mark.statistical

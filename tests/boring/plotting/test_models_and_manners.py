@@ -128,6 +128,27 @@ def test_the_thesis_preset_brings_its_own_components() -> None:
     assert [axes.get_label() for axes in panels] == ["active", "passive 1"]
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_baseline_is_drawn_in_the_callers_units(direction) -> None:
+    from baselines.additive.add_gp_ucb import AddGpUcbOptimizer
+
+    optimizer = AddGpUcbOptimizer(
+        [(0.0, 4.0), (-3.0, 1.0)], direction=direction, seed=0, decomposition=[[0], [1]]
+    )
+    X = optimizer.space.sample(20, np.random.default_rng(0))
+    optimizer.tell(X, 1e3 + 50.0 * X[:, 0] + np.sin(3.0 * X[:, 1])).ask()
+    best, model = optimizer.result().x_best, optimizer.surrogate
+    drawn = {axes.get_label(): axes for axes in plotting.plot_slices(optimizer).axes}
+    t, mean = drawn["x0"].lines[0].get_data()
+    np.testing.assert_allclose(mean, model.predict(np.c_[t, np.full(len(t), best[1])])[0])
+    np.testing.assert_allclose(mean[-1] - mean[0], 200.0, rtol=0.1)
+    again = {axes.get_label(): axes for axes in plotting.plot_slices(model, center=best).axes}
+    np.testing.assert_array_equal(again["x0"].lines[0].get_ydata(), mean)
+    first = plotting.plot_components(optimizer).axes[0].lines[0].get_ydata()
+    np.testing.assert_allclose(np.ptp(first), 200.0, rtol=0.2)
+    assert first[-1] > first[0]
+
+
 def test_components_of_many_directions_are_refused(make) -> None:
     model = iso_model(4)
     with pytest.raises(InvalidInputError, match="plot_slices"):
