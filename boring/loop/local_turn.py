@@ -62,11 +62,11 @@ MANY_DIMENSIONS = 10
 # Half-width from which on steps go to the best lower confidence bound, so many standard
 # deviations below the mean. [chosen here. Runs with 0, 1 and 2: camelback 2-in-10 ends in the
 # median at 9e-9, 6e-9 and 2e-9 (12 development runs), and its angle is below 2 degrees in 19, 18
-# and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5 ends at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25
-# at 80 6e-4, 4e-4 and 6e-4, Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8
-# and 3e-8 (6)] Such a model keeps the points within so many half-widths (times the root of D), but
-# at least 50 or two per dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7
-# instead of 4e-8]
+# and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5 ends
+# at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25 at 80 6e-4, 4e-4 and 6e-4,
+# Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8 and 3e-8 (6)] Such a model
+# keeps the points within so many half-widths (times the root of D), but at least 50 or two per
+# dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7 instead of 4e-8]
 CLOSE_RADIUS = 0.05
 CAUTION = 2.0
 CLOSE_REACH = 10.0
