@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring import warping
 from boring._warn import warn
 from boring.exceptions import InvalidInputError, NonFiniteWarning, SubspaceWarning
 from boring.space import Box
@@ -74,13 +75,9 @@ def checked_points(X: ArrayLike, dim: int) -> FloatArray:
 
 def standardized(y: FloatArray) -> tuple[FloatArray, float, float]:
     """Return values with mean 0 and standard deviation 1, and both in the units of y."""
-    values, exponent = moderate(y)
-    center, spread = values.mean(), values.std()
-    return (
-        (values - center) / spread,
-        float(restore(center, exponent)),
-        float(restore(spread, exponent)),
-    )
+    values, units = warping.standardized(y)
+    center, spread = np.asarray(units.center), np.asarray(units.spread)
+    return values, float(restore(center, units.exponent)), float(restore(spread, units.exponent))
 
 
 def checked_dim(value: int | None, name: str, n: int, dim: int) -> int | None:
