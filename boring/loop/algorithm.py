@@ -5,7 +5,7 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 - the portfolio of `boring.loop.portfolio` on half-rank warped values or, once its gate is open,
   the surrogate of the subspace (`boring.loop.subspace_turn`) on log-warped values, log-EI being
   maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
-  plain Gaussian process's (`boring.models.plain`);
+  plain Gaussian process's (`boring.models.plain`), or whoever gains most has two turns of three;
 - the local model of the incumbent's neighbourhood (`boring.loop.local_turn`);
 - when that has settled, a fresh start (`boring.loop.fresh_start`).
 
@@ -29,15 +29,16 @@ from boring.box_search import (
 from boring.effort import Effort, Kind, effort_of
 from boring.exceptions import InvalidInputError
 from boring.feasibility import LogSum, Told, can_seek
+from boring.loop.credit import credit_after, leader
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
 from boring.loop.local_turn import LocalStep, is_awaited, local_step
 from boring.loop.options import BoringOptions
 from boring.loop.plain_turn import posterior_of_trend
-from boring.loop.portfolio import fit_portfolio, fitted_noise
+from boring.loop.portfolio import fit_portfolio
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
     has_settled,
-    is_plain_turn,
+    kind_before_local,
     kind_of_turn,
     sees_noise,
     spread_of_first,
@@ -139,16 +140,18 @@ class BoringOptimizer(Optimizer):
         y = told.judged
         if not told.has_incumbent or not context.data.is_informative:
             return self._feasibility_turn(context)
+        memory, kept = context.memory, dict(context.memory)
+        number = len(context.data) + len(context.pending)
+        noisy = sees_noise(memory.get("portfolio"), context.noise_std)
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
-            return self._portfolio_turn(context, told)
-        memory = context.memory
+            return self._portfolio_turn(kind_before_local(number, noisy), kept, context, told)
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
-        number = len(context.data) + len(context.pending)
         X, local = told.X, memory.get("local", {})
-        noise_variance = fitted_noise(memory.get("portfolio"))
-        kind = kind_of_turn(number, X, y, local, spread, noise_variance)
-        kept: dict[str, Any] = dict(memory)
+        noise_std = local.get("noise_std", 0.0) if context.noise_std is None else context.noise_std
+        credit = credit_after(memory.get("credit", {}), y, noise_std)
+        leads = leader(credit, spread)
+        kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
         if kind == "local":
@@ -166,15 +169,16 @@ class BoringOptimizer(Optimizer):
                 noise_variance=told.noise_variance(context.noise_std),
                 domain=context.domain,
                 taken=known,
-                sees_noise=sees_noise(memory.get("portfolio"), context.noise_std),
+                sees_noise=noisy,
             )
-            kept["local"] = step.memory
+            kept |= {"local": step.memory, "credit": credit | {"kind": kind}}
             if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, kept, context, told, effort)
             kind = "fresh start"
+        kept["credit"] = credit | {"kind": kind}
         if kind == "fresh start" and self.options.fresh_starts:
             return self._fresh_turn(context, told, kept, spread)
-        return self._portfolio_turn(context, told, kept)
+        return self._portfolio_turn(kind, kept, context, told, leads)
 
     def _feasibility_turn(self, context: ProposalContext) -> Proposal:
         """Look for a feasible point, values aside, as long as there is none to improve on."""
@@ -203,10 +207,14 @@ class BoringOptimizer(Optimizer):
         return Proposal(step.x, memory, info)
 
     def _portfolio_turn(
-        self, context: ProposalContext, told: Told, kept: Mapping[str, Any] | None = None
+        self,
+        kind: str,
+        memory: dict[str, Any],
+        context: ProposalContext,
+        told: Told,
+        leads: str | None = None,
     ) -> Proposal:
-        """Let the portfolio choose, or the subspace if it is its turn and its gate is open."""
-        memory = dict(context.memory if kept is None else kept)
+        """Let the portfolio choose, or the plain process, or the subspace if its gate is open."""
         turn = int(memory.get("turn", 0))
         effort = self._effort("whole box", context)
         member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)
@@ -227,10 +235,10 @@ class BoringOptimizer(Optimizer):
             **self._effort_info(effort, (*member.left_out, *kept_members), member),
         }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
-        if member.posterior is not None and member.gate > 0:
+        if member.posterior is not None and member.gate > 0 and leads != "plain":
             return self._subspace_proposal(member, memory, context, told, more, effort)
         more = {**_subspace_info(member), **more}
-        if is_plain_turn(turn, portfolio.memory, context.noise_std):
+        if kind == "plain":
             return self._plain_proposal(memory, context, told, more, effort)
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
         info = {"phase": "portfolio", **search_info(found), **more}

@@ -90,6 +90,11 @@ LEAST_RADIUS = 1e-9
 # [chosen here: from 5 on, camelback 2-in-10 ends at 2e-6 instead of 2e-7; never, Ackley 5-in-25
 # has one of four runs at 19]
 SHRINK_IN_FULL = 10
+# Where noise is seen a failure says less, and the region shrinks by so small a power of that; and
+# the model is fitted from more noise, too, under a prior that expects some.
+PATIENCE_IN_NOISE = 0.3
+SEEN_NOISE = 1e-2
+SEEN_NOISE_PRIOR = Gaussian(float(np.log(SEEN_NOISE)), 4.0)
 # Distances grow like the root of the dimension; half-widths do not.
 REFERENCE_DIMENSION = 5
 N_STARTS = 4
@@ -123,7 +128,9 @@ class LocalStep:
     memory: dict[str, Any]
 
 
-def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
+def local_model(
+    feature_map: FeatureMap, dim: int, sees_noise: bool = False
+) -> GaussianProcessModel:
     """Return a constant plus a smooth term, in units of the neighbourhood."""
     term = KernelTerm(
         SQUARED_EXPONENTIAL,
@@ -134,12 +141,18 @@ def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
         variance_bounds=VARIANCE_BOUNDS,
     )
     return GaussianProcessModel(
-        AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR, NOISE_BOUNDS
+        AdditiveKernel([term], CONSTANT_VARIANCE),
+        SEEN_NOISE_PRIOR if sees_noise else NOISE_PRIOR,
+        NOISE_BOUNDS,
     )
 
 
 def fit_local(
-    U: FloatArray, v: FloatArray, in_metric: bool = True, noise_variance: float | None = None
+    U: FloatArray,
+    v: FloatArray,
+    in_metric: bool = True,
+    noise_variance: float | None = None,
+    sees_noise: bool = False,
 ) -> GaussianProcess:
     """Fit isotropically, then in the metric that this fit sees; keep the likelier.
 
@@ -153,17 +166,20 @@ def fit_local(
         Whether to make the second round.
     noise_variance : float, optional
         Known, units of v squared; None learns it.
+    sees_noise : bool, default False
+        Whether the fit begins from much noise, too.
     """
     dim = U.shape[1]
-    model = local_model(Isotropic(), dim).with_noise(noise_variance)
+    model = local_model(Isotropic(), dim, sees_noise).with_noise(noise_variance)
     lengthscale = dimension_scaled(dim, center=LENGTHSCALE_CENTER).mean
-    start = np.array([VARIANCE_PRIOR.mean, lengthscale, NOISE_PRIOR.mean])
-    round_one = model.fit(U, v, start, max_iterations=ISOTROPIC_ITERATIONS)
+    log_noises = [NOISE_PRIOR.mean, float(np.log(SEEN_NOISE))][: 1 + sees_noise]
+    starts = [np.array([VARIANCE_PRIOR.mean, lengthscale, noise]) for noise in log_noises]
+    round_one = model.fit_best(U, v, starts, max_iterations=ISOTROPIC_ITERATIONS)
     isotropic = model.condition(round_one.theta, U, v)
     if not in_metric:
         return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
-    model = local_model(stretched, dim).with_noise(noise_variance)
+    model = local_model(stretched, dim, sees_noise).with_noise(noise_variance)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
     if round_two.value >= round_one.value:
         return isotropic
@@ -180,9 +196,10 @@ def patience(dim: int) -> float:
     return min(1.0, float(np.sqrt(SHRINK_IN_FULL / dim)))
 
 
-def shrunk(radius: float, dim: int) -> float:
+def shrunk(radius: float, dim: int, sees_noise: bool = False) -> float:
     """Return the half-width after a failure."""
-    return float(max(LEAST_RADIUS, SHRINK ** patience(dim) * radius))
+    power = patience(dim) * (PATIENCE_IN_NOISE if sees_noise else 1.0)
+    return float(max(LEAST_RADIUS, SHRINK**power * radius))
 
 
 def last_gain(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float | None:
@@ -205,7 +222,9 @@ def neighbour_radius(X: FloatArray, best: int) -> float:
     return float(min(1.0, reach))
 
 
-def next_radius(X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: int) -> float:
+def next_radius(
+    X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: int, sees_noise: bool = False
+) -> float:
     """Return the trust region's half-width after what came since the last step.
 
     Parameters
@@ -217,6 +236,8 @@ def next_radius(X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: i
         `LocalStep.memory` of the last step; empty before the first.
     best : int
         Index of the incumbent.
+    sees_noise : bool, default False
+        A failure then says less, and the region shrinks less.
     """
     if not memory:
         return neighbour_radius(X, best)
@@ -224,7 +245,7 @@ def next_radius(X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: i
     if is_good(gain, memory):
         return min(1.0, GROW * radius)
     if gain is not None:
-        return radius if gain > 0 else shrunk(radius, X.shape[1])
+        return radius if gain > 0 else shrunk(radius, X.shape[1], sees_noise)
     # No step was taken, or it failed: the region stays, unless the incumbent has left it.
     moved = float(np.max(np.abs(X[best] - np.array(memory["center"]))))
     return radius if moved <= radius else neighbour_radius(X, best)
@@ -295,7 +316,8 @@ def local_step(
     taken : ndarray, shape (m, D), scaled units, optional
         Points of the domain that the step is not to repeat, beside X.
     sees_noise : bool, default False
-        Then log-EI decides in small regions too: a bound on the mean would follow the noise.
+        Then log-EI decides in small regions too (a bound on the mean would follow the noise), and
+        the region is patient.
 
     Returns
     -------
@@ -303,7 +325,7 @@ def local_step(
     """
     judged = y if judged is None else judged
     best = int(np.argmax(judged))
-    radius = next_radius(X, judged, memory, best)
+    radius = next_radius(X, judged, memory, best, sees_noise)
     if memory and feasibility is not None:
         failed = same_rows(feasibility.data.failed_X, memory["proposed"])
         radius = shrunk(radius, X.shape[1]) if failed.any() else radius
@@ -324,7 +346,8 @@ def local_step(
     values = (y[near] - y[best]) / spread
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
-    posterior = fit_local(U, values - values.mean(), in_metric, known)
+    posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise)
+    remembered["noise_std"] = float(np.sqrt(posterior.noise_variance)) * spread
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length
     incumbent = best_in_noise(posterior, None if eligible is None else eligible[near])

@@ -20,7 +20,9 @@ and to the portfolio, whose points also show the subspace best.
 Where the portfolio sees noise, or a function so rugged that it looks like noise, a trust region
 shrinks for no reason: the share of fresh starts stays at a quarter. Without this rule Ackley
 5-in-25 ends at 1.7 in the median instead of 0.1, and Hartmann 6-in-25 with noise of 1 % at 0.05
-instead of 0.02 (five and six development runs).
+instead of 0.02 (five and six development runs). The plain Gaussian process, which takes ripples for
+noise and keeps to the trend, then has every second turn of the portfolio, and a search that gains
+more than the others has two turns of three (`boring.loop.credit`).
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from boring.loop.credit import turn_of
 from boring.loop.local_turn import goes_on, patience
 from boring.loop.portfolio import fitted_noise
 from boring.typing import FloatArray
@@ -40,7 +43,9 @@ FAILING = ("local", "portfolio", "portfolio", "portfolio")
 SETTLED = ("local", "fresh start", "local", "portfolio")
 DEEP = ("local", "fresh start", "portfolio", "fresh start")
 POLISHED = ("portfolio", "fresh start")
-SETTLED_IN_NOISE = ("local", "portfolio", "portfolio", "fresh start")
+BEFORE_LOCAL_IN_NOISE = ("portfolio", "plain")
+SEARCHING_IN_NOISE = ("local", "portfolio", "local", "plain")
+SETTLED_IN_NOISE = ("local", "portfolio", "plain", "fresh start")
 # Half-width of the trust region, scaled units (of ten inputs or fewer; see
 # `boring.loop.local_turn.patience`), and expected gain, in units of the spread of the first points,
 # below which a search has settled; and further still. [chosen here]
@@ -57,17 +62,6 @@ FAILURES_IN_A_ROW = 3
 # Noise variance, standardised half-rank warped values, from which the portfolio sees noise:
 # without noise its fits end below 1e-4, with noise of 1 % of the range between 2e-3 and 0.2.
 NOISY = 3e-3
-# Where noise is seen, every second turn of the portfolio is the plain Gaussian process's, which
-# takes ripples for noise and keeps to the trend. Four development runs, median without and with:
-# Ackley in 20 inputs off centre 7.5 and 3.0 (better in all four), Ackley 5-in-25 .60 and .34,
-# Levy 4-in-20 1.1 and .53, Styblinski with noise of 1 % 208 and 191; twelve runs with noise of
-# 10 %: camelback 2-in-10 .0064 and .0041, sine-exponential 2-in-5 .007 and .021, camelback 2-in-5
-# .056 and .045 (eight). With half of all turns, noise or not, Branin 2-in-25 loses a decade. Tried:
-# two thirds of the turns to the search that has lately gained most (four development runs, median
-# without and with): Ackley in 20 inputs 10 and 5.7, off centre 6.6 and 2.6, Levy 4-in-20 1.2 and .4
-# (three), but Ackley 5-in-25 .1 and 1.6, and under noise of 10 %, where gains are luck, camelback
-# 2-in-10 .002 and .03.
-PLAIN_EVERY = 2
 
 
 def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> bool:
@@ -75,12 +69,9 @@ def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> 
     return bool(noise_std) if noise_std is not None else fitted_noise(portfolio) > NOISY
 
 
-def is_plain_turn(turn: int, portfolio: Mapping[str, Any], noise_std: float | None) -> bool:
-    """Tell whether a turn of the portfolio (by number) goes to the plain Gaussian process.
-
-    Every `PLAIN_EVERY`-th does where there is noise, or what looks like it.
-    """
-    return turn % PLAIN_EVERY == PLAIN_EVERY - 1 and sees_noise(portfolio, noise_std)
+def kind_before_local(number: int, noisy: bool) -> str:
+    """Return "portfolio" or "plain": whose turn it is as long as there is no local model."""
+    return BEFORE_LOCAL_IN_NOISE[number % 2] if noisy else "portfolio"
 
 
 def spread_of_first(y: FloatArray, n_first: int) -> float:
@@ -108,9 +99,10 @@ def kind_of_turn(
     y: FloatArray,
     memory: Mapping[str, Any] | None,
     spread: float,
-    noise_variance: float = 0.0,
+    noisy: bool = False,
+    leads: str | None = None,
 ) -> str:
-    """Return "portfolio", "local" or "fresh start".
+    """Return "portfolio", "plain", "local" or "fresh start".
 
     Parameters
     ----------
@@ -123,10 +115,13 @@ def kind_of_turn(
         Of the local model at the incumbent.
     spread : float
         See `spread_of_first`.
-    noise_variance : float, default 0
-        What the portfolio's isotropic member has fitted.
+    noisy : bool, default False
+        See `sees_noise`.
+    leads : str, optional
+        The search that gains most (`boring.loop.credit.leader`); heard in noise alone.
     """
-    noisy = noise_variance > NOISY
+    if noisy and leads is not None:
+        return turn_of(number, leads)
     if memory and not noisy and memory["streak"] < LONGEST_STREAK and goes_on(X, y, memory):
         return "local"
     cycle = _cycle(y, memory, spread, X.shape[1], noisy)
@@ -146,11 +141,11 @@ def _cycle(
     y: FloatArray, memory: Mapping[str, Any] | None, spread: float, dim: int, noisy: bool
 ) -> tuple[str, ...]:
     if not memory:
-        return SEARCHING
+        return SEARCHING_IN_NOISE if noisy else SEARCHING
     has_tried = memory["steps"] >= STEPS_PER_DIMENSION * dim
     settled = has_tried and has_settled(memory, spread, dim)
     if noisy:
-        return SETTLED_IN_NOISE if settled else SEARCHING
+        return SETTLED_IN_NOISE if settled else SEARCHING_IN_NOISE
     digits = DEEP_GAIN * spread
     if memory["gain"] < digits and float(y.max()) <= float(memory["best"]) + digits:
         return POLISHED

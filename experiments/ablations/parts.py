@@ -12,7 +12,7 @@ from typing import Any
 
 from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.exceptions import UnknownNameError
-from boring.loop.schedule import DEEP
+from boring.loop.schedule import DEEP, SEARCHING
 from boring.models.priors import Gaussian, dimension_scaled, hvarfner
 from boring.typing import FloatArray
 from boring.validation import suggest
@@ -115,7 +115,18 @@ PARTS: tuple[Variant, ...] = (
     part("promises unheeded", constants={"boring.loop.schedule.SETTLED_PROMISE": 0.0}),
     part("settled at any step", constants={"boring.loop.schedule.STEPS_PER_DIMENSION": 0.0}),
     part("noise unheeded", constants={"boring.loop.schedule.NOISY": float("inf")}),
-    part("no plain turns", constants={"boring.loop.schedule.PLAIN_EVERY": 10**9}),
+    part(
+        "no plain turns",
+        constants={
+            "boring.loop.schedule.BEFORE_LOCAL_IN_NOISE": ("portfolio", "portfolio"),
+            "boring.loop.schedule.SEARCHING_IN_NOISE": SEARCHING,
+            "boring.loop.schedule.SETTLED_IN_NOISE": ("local", *SEARCHING, "fresh start"),
+            "boring.loop.credit.COMPETITORS": SEARCHING,
+        },
+    ),
+    part("no credit", constants={"boring.loop.credit.WORTH": float("inf")}),
+    part("impatient in noise", constants={"boring.loop.local_turn.PATIENCE_IN_NOISE": 1.0}),
+    part("local noise from one start", constants={"boring.loop.local_turn.SEEN_NOISE": 1e-8}),
     part("polishing for ever", constants={"boring.loop.schedule.POLISHED": DEEP}),
     part("shrink in full", constants={"boring.loop.local_turn.SHRINK_IN_FULL": 10**9}),
     part("local points scored", constants={"boring.loop.algorithm.without_score": score_all}),

@@ -87,6 +87,20 @@ def test_failures_shrink_the_region_less_in_many_dimensions() -> None:
     assert shrunk(1e-12, 3) == LEAST_RADIUS
 
 
+def test_where_noise_is_seen_the_region_is_patient() -> None:
+    assert shrunk(0.5, 3) < shrunk(0.5, 3, sees_noise=True) < 0.5
+
+
+def test_where_noise_is_seen_the_model_finds_it() -> None:
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(8):
+        X = rng.uniform(-1, 1, (60, 3))
+        y = -(X**2).sum(axis=1) + 0.1 * rng.standard_normal(60)
+        found.append(local_step(X, y, {}, rng, sees_noise=True).memory["noise_std"])
+    assert sum(0.04 < noise < 0.2 for noise in found) >= 6, found
+
+
 def test_steps_and_streaks_are_counted() -> None:
     rng = np.random.default_rng(5)
     X = rng.uniform(-1, 1, (25, 3))

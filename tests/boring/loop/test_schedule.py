@@ -13,12 +13,12 @@ from boring.loop.schedule import (
     FAILURES_IN_A_ROW,
     LONGEST_STREAK,
     NOISY,
-    PLAIN_EVERY,
     SETTLED_PROMISE,
     SETTLED_RADIUS,
     has_settled,
-    is_plain_turn,
+    kind_before_local,
     kind_of_turn,
+    sees_noise,
     spread_of_first,
 )
 
@@ -91,10 +91,22 @@ def test_a_failing_local_model_steps_back_until_it_has_settled() -> None:
     assert _shares(_memory(failures=FAILURES_IN_A_ROW, radius=0.005))["fresh start"] == 10
 
 
-def test_in_noise_fresh_starts_keep_to_a_quarter() -> None:
+def test_in_noise_fresh_starts_keep_to_a_quarter_and_half_the_rest_is_the_plain_processs() -> None:
     deep = _memory(radius=1e-4, n=2, best=-1.0)
-    assert _shares(deep, noise_variance=2 * NOISY)["fresh start"] == 10
-    assert _shares(_memory(), noise_variance=2 * NOISY) == {"portfolio": 20, "local": 20}
+    assert _shares(deep, noisy=True) == dict.fromkeys(
+        ("local", "portfolio", "plain", "fresh start"), 10
+    )
+    for memory in ({}, _memory()):
+        assert _shares(memory, noisy=True) == {"local": 20, "portfolio": 10, "plain": 10}
+    assert Counter(kind_before_local(n, True) for n in range(20)) == {"portfolio": 10, "plain": 10}
+    assert {kind_before_local(n, False) for n in range(20)} == {"portfolio"}
+
+
+def test_in_noise_the_search_that_gains_most_has_two_turns_of_three() -> None:
+    shares = _shares(_memory(), noisy=True, leads="plain")
+    assert shares["plain"] == pytest.approx(2 * (shares["local"] + shares["portfolio"]), abs=2)
+    assert abs(shares["local"] - shares["portfolio"]) <= 1
+    assert "plain" not in _shares(_memory(), leads="plain"), "without noise none leads"
 
 
 def test_gains_count_in_units_of_the_spread() -> None:
@@ -123,12 +135,11 @@ def test_the_spread_is_that_of_the_first_values() -> None:
     assert spread_of_first(np.ones(4), 2) == 1.0
 
 
-def test_where_noise_is_seen_some_turns_are_the_plain_processs():
+def test_noise_is_what_is_known_or_what_the_portfolio_has_fitted() -> None:
     noisy = {"theta": {"iso": [0.0, 0.0, float(np.log(2 * NOISY))]}}
     quiet = {"theta": {"iso": [0.0, 0.0, float(np.log(NOISY / 2))]}}
-    plain = [turn for turn in range(20) if is_plain_turn(turn, noisy, None)]
-    assert len(plain) == 20 // PLAIN_EVERY
-    assert np.ptp(np.diff(plain)) == 0
-    assert not any(is_plain_turn(turn, quiet, None) for turn in range(20))
-    assert not any(is_plain_turn(turn, noisy, 0.0) for turn in range(20))
-    assert any(is_plain_turn(turn, quiet, 0.1) for turn in range(20))
+    assert sees_noise(noisy, None)
+    assert not sees_noise(quiet, None)
+    assert not sees_noise(None, None)
+    assert not sees_noise(noisy, 0.0)
+    assert sees_noise(quiet, 0.1)
