@@ -25,6 +25,8 @@ from .state import OptimizerState
 from .typing import Direction, FloatArray, SeedLike
 from .validation import as_positive_int, as_real, check_options, suggest
 
+__all__ = ["RecordedRun"]
+
 MAX_DEFAULT_N_INITIAL = 10
 MIN_DEFAULT_N_INITIAL = 5
 """Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
@@ -36,7 +38,7 @@ class RecordedRun:
 
     Parameters
     ----------
-    space, direction, n_initial, seed, domain, repeats, **options
+    space, direction, n_initial, seed, domain, repeats, n_constraints, noise_std, **options
         As in :class:`boring.optimizer.Optimizer`.
     """
 
