@@ -18,7 +18,7 @@ from .exceptions import InvalidInputError
 from .history import History
 from .journal import Journal, read_journal
 from .proposal import NoOptions
-from .result import best_so_far
+from .result import best_so_far, sign_of
 from .rng import seed_entropy
 from .space import Box
 from .state import OptimizerState
@@ -78,7 +78,7 @@ class RecordedRun:
         self._repeats = repeats
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         check_options(options, self.option_names(), f"Optimiser {self.name!r}")
         self.options: Any = self.options_type(**options)
         self._n_initial = (
