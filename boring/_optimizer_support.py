@@ -24,7 +24,7 @@ from .history import History, Tell
 from .initial_design import sobol_design
 from .journal import JournalContents
 from .proposal import Proposal
-from .registry import get_optimizer, optimizer_class
+from .registry import get_optimizer
 from .result import BestByMean, IterationRecord, OptimizationResult, best_index
 from .rng import keyed_generator
 from .state import OptimizerState, stated_outcomes
@@ -282,8 +282,8 @@ def resolve_class(cls: type[RunT], name: str) -> type[RunT]:
     """Return the class that a state names: ``cls`` itself, or a registered subclass of it."""
     if getattr(cls, "name", None) == name:
         return cls
-    found = optimizer_class(get_optimizer(name))
-    if found is None or found.name != name or not issubclass(found, cls):
+    found = get_optimizer(name)
+    if not (isinstance(found, type) and issubclass(found, cls) and found.name == name):
         raise InvalidInputError(
             f"A state must belong to the class that reads it; it belongs to {name!r}, which is not "
             f"{cls.__name__}. Call from_state or resume on Optimizer or on the right class."

@@ -27,6 +27,7 @@ from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
+from .registry import OptimizerFactory
 from .result import BestByMean, IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
 from .stopping import StoppingCondition
@@ -331,6 +332,21 @@ class Optimizer(ToldRun, ABC):
         from .feasibility import Feasibility
 
         return Feasibility(self.data, pending)
+
+
+def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:
+    """Return the Optimizer class that a factory is, if it is one.
+
+    Parameters
+    ----------
+    factory : callable
+
+    Returns
+    -------
+    type or None
+        None for any other callable.
+    """
+    return factory if isinstance(factory, type) and issubclass(factory, Optimizer) else None
 
 
 def _position(history: History) -> tuple[int, ...]:
