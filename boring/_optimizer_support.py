@@ -13,42 +13,29 @@ import numpy as np
 from . import __version__
 from ._json import canonical
 from ._warn import warn
-from .data import Observations
 from .domain import Domain
 from .exceptions import (
-    BoringWarning,
-    ConstantObjectiveWarning,
-    DuplicatePointWarning,
     FitError,
     InvalidInputError,
     JournalError,
-    NonFiniteWarning,
     SubspaceWarning,
 )
-from .history import History, Tell, frozen_point
+from .history import History, Tell
 from .initial_design import sobol_design
 from .journal import JournalContents
 from .proposal import Proposal
-from .registry import get_optimizer, optimizer_class
+from .registry import get_optimizer
 from .result import BestByMean, IterationRecord, OptimizationResult, best_index
 from .rng import keyed_generator
-from .space import Box
 from .state import OptimizerState, stated_outcomes
 from .typing import FloatArray
 from .validation import as_points
 
 if TYPE_CHECKING:
-    from ._recorded import RecordedRun
     from .optimizer import Optimizer
-
-MIN_CONSTANT = 3
-"""Equal values from which on an objective is called constant (chosen here: two may be chance)."""
-
-BOUND_TOLERANCE = 1e-9
-"""How far outside the box, relative to its sides, a told point is taken for rounding."""
+    from .recorded import RecordedRun
 
 RunT = TypeVar("RunT", bound="RecordedRun")
-Notice = tuple[type[BoringWarning], str]
 
 
 class Design:
@@ -106,105 +93,6 @@ class Design:
 
     def _rng(self) -> np.random.Generator:
         return keyed_generator(self._entropy, "initial design")
-
-
-def inside(space: Box, points: FloatArray) -> FloatArray:
-    """Return points of the box, clipped within rounding; raise for those outside."""
-    outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
-    if outside.size:
-        row = int(outside[0])
-        x = points[row]
-        coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
-        raise InvalidInputError(
-            f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
-            f"{float(x[coordinate])!r}, outside [{float(space.lower[coordinate])!r}, "
-            f"{float(space.upper[coordinate])!r}]. Tell points in raw units, or use a wider box."
-        )
-    return space.clip(points)
-
-
-def match_pending(
-    history: History,
-    space: Box,
-    points: FloatArray,
-    values: FloatArray,
-    constraints: FloatArray,
-    error: str | None,
-) -> list[Tell]:
-    """Return the tells, each with the pending ask that it answers, if any.
-
-    A point within rounding of a pending one is that point.
-    """
-    free = list(history.pending)
-    tells = []
-    for position, (point, value) in enumerate(zip(points, values, strict=True)):
-        slack = BOUND_TOLERANCE * space.width
-        answered = next(
-            (a for a in free if np.all(np.abs(history.asks[a].x - point) <= slack)), None
-        )
-        x = frozen_point(point)
-        if answered is not None:
-            free.remove(answered)
-            x = history.asks[answered].x
-        row = tuple(constraints[position].tolist()) or None
-        tells.append(Tell(history.n_told + position, x, float(value), answered, error, row))
-    return tells
-
-
-def place_of(tell: Tell) -> str:
-    """Return where a value belongs, in words."""
-    return f"x = {tell.x.tolist()}"
-
-
-def notices(
-    told: FloatArray, tells: list[Tell], place: Callable[[Tell], str] = place_of
-) -> list[Notice]:
-    """Return what is to be said about new tells, given the points told before."""
-    found: list[Notice] = []
-    bad = [tell for tell in tells if not np.isfinite(tell.y)]
-    if bad:
-        reason = f" ({bad[0].error})" if bad[0].error else ""
-        found.append(
-            (
-                NonFiniteWarning,
-                f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is "
-                f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
-            )
-        )
-    known = {(x + 0.0).tobytes() for x in told}
-    again = []
-    for tell in tells:
-        key = (tell.x + 0.0).tobytes()
-        if key in known:
-            again.append(tell)
-        known.add(key)
-    if again:
-        which = (
-            f"{place(again[0])} was told before; both"
-            if len(again) == 1
-            else f"{len(again)} points were told before, the first is {place(again[0])}; all"
-        )
-        found.append(
-            (
-                DuplicatePointWarning,
-                f"{which} values are kept. Repeat points only to average noise.",
-            )
-        )
-    return found
-
-
-def constant_notice(data: Observations, is_model_based: bool) -> Notice:
-    """Return what is to be said about a constant objective."""
-    remedy = (
-        "Points fill the space until the values differ."
-        if is_model_based
-        else "The search goes on."
-    )
-    return (
-        ConstantObjectiveWarning,
-        f"All {data.finite_y.size} finite values so far are equal; there is nothing to learn from. "
-        f"{remedy} Check that the objective depends on its input.",
-    )
 
 
 def checked_proposal(proposal: Proposal, dim: int, name: str) -> Proposal:
@@ -394,8 +282,8 @@ def resolve_class(cls: type[RunT], name: str) -> type[RunT]:
     """Return the class that a state names: ``cls`` itself, or a registered subclass of it."""
     if getattr(cls, "name", None) == name:
         return cls
-    found = optimizer_class(get_optimizer(name))
-    if found is None or found.name != name or not issubclass(found, cls):
+    found = get_optimizer(name)
+    if not (isinstance(found, type) and issubclass(found, cls) and found.name == name):
         raise InvalidInputError(
             f"A state must belong to the class that reads it; it belongs to {name!r}, which is not "
             f"{cls.__name__}. Call from_state or resume on Optimizer or on the right class."

@@ -12,8 +12,8 @@ from . import _optimizer_support as support
 from .evaluation import Objective, check_on_error
 from .exceptions import InvalidInputError, JournalError, UnknownNameError
 from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
-from .optimizer import Callback, Optimizer
-from .registry import OptimizerFactory, get_optimizer, optimizer_class
+from .optimizer import Callback, Optimizer, optimizer_class
+from .registry import OptimizerFactory, get_optimizer
 from .result import OptimizationResult
 from .rng import seed_entropy
 from .space import Box

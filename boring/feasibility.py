@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
+from boring._normal import log_probability
 from boring.acquisition.base import Acquisition, sd_gradient, standard_deviation
-from boring.acquisition.improvement import log_probability
 from boring.data import Observations
 from boring.kernels import (
     MATERN52,

@@ -1,8 +1,9 @@
-"""The base of every optimiser: ask, tell, run, resume.
+"""The base of every optimiser: what it is asked, and how it runs.
 
-An optimiser is its configuration, its entropy and its history (:mod:`boring.history`). A proposal
-is a pure function of these, with a generator keyed by them; hence asking again gives the same
-point, and a run resumed from a state or a journal equals an uninterrupted one bit for bit.
+An optimiser is its configuration, its entropy and its history (:mod:`boring.recorded`), into which
+values come by telling (:mod:`boring.told`). A proposal is a pure function of these, with a
+generator keyed by them; hence asking again gives the same point, and a run resumed from a state or
+a journal equals an uninterrupted one bit for bit.
 """
 
 from __future__ import annotations
@@ -12,29 +13,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
 from ._json import canonical
-from ._recorded import RecordedRun
 from ._run import run as run_loop
-from ._warn import warn
 from .domain import Domain
 from .evaluation import Objective
-from .exceptions import BoringWarning, DuplicatePointWarning, InvalidInputError
-from .history import Ask, History, Tell, frozen_point
+from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
+from .registry import OptimizerFactory
 from .result import BestByMean, IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
-from .space import Box
 from .stopping import StoppingCondition
-from .typing import Direction, FloatArray, OnError, SeedLike
-from .validation import as_constraints, as_points, as_positive_int, as_values
+from .told import ToldRun
+from .typing import FloatArray, OnError
+from .validation import as_positive_int
 
 if TYPE_CHECKING:
     from .feasibility import Feasibility
@@ -47,7 +46,7 @@ Callback: TypeAlias = "Callable[[Optimizer, IterationRecord], Any]"
 """Called after each evaluation; a true return value ends the run."""
 
 
-class Optimizer(RecordedRun, ABC):
+class Optimizer(ToldRun, ABC):
     """Sequential optimisation of a function on a box.
 
     Parameters
@@ -94,35 +93,6 @@ class Optimizer(RecordedRun, ABC):
     every optimiser.
     """
 
-    def __init__(
-        self,
-        space: Box | ArrayLike,
-        *,
-        direction: Direction,
-        n_initial: int | None = None,
-        seed: SeedLike = None,
-        domain: Domain | None = None,
-        repeats: bool = False,
-        n_constraints: int = 0,
-        noise_std: float | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(
-            space,
-            direction=direction,
-            n_initial=n_initial,
-            seed=seed,
-            domain=domain,
-            repeats=repeats,
-            n_constraints=n_constraints,
-            noise_std=noise_std,
-            **options,
-        )
-        self._design = support.Design(
-            self._space.dim, self._n_initial, self._entropy, self._initial_points
-        )
-        self._placing = Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
-
     # What subclasses write.
 
     @abstractmethod
@@ -161,7 +131,7 @@ class Optimizer(RecordedRun, ABC):
         """
         return None
 
-    # Ask and tell.
+    # Asking, and what stands on it.
 
     def ask(self, n: int = 1) -> FloatArray:
         """Return the points that are out for evaluation, proposing more if there are too few.
@@ -191,115 +161,6 @@ class Optimizer(RecordedRun, ABC):
             self._history = self._history.with_ask(self._next_ask())
             self._write_journal()
         return self.pending[:n]
-
-    def tell(self, x: ArrayLike, y: ArrayLike, *, constraints: ArrayLike | None = None) -> Self:
-        """Take the values of one or more points.
-
-        Parameters
-        ----------
-        x : array_like, shape (D,) or (n, D), raw units
-            Pending points or any others of the box; up to 1e-9 of a side outside it is taken for
-            rounding and clipped.
-        y : array_like, scalar or shape (n,), caller's sign
-            NaN and infinities are recorded and left out of fits.
-        constraints : array_like, shape (n, m), or (m,) for one point, optional
-            Values of the m = ``n_constraints`` black-box constraints, each satisfied where it is
-            <= 0. NaN stands for not known, and makes the point infeasible; known values next to a
-            NaN y are learned from. May be left out where no y is finite.
-
-        Returns
-        -------
-        Self
-
-        Raises
-        ------
-        InvalidInputError
-            If shapes disagree, a point is outside the box, or the values are not real numbers;
-            nothing is recorded then.
-        JournalError
-            If there is a journal and it cannot be written; the values are recorded all the same.
-
-        Warns
-        -----
-        NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
-        """
-        points = as_points(x, self.space.dim, "x")
-        values = as_values(y, points.shape[0], "y")
-        if constraints is None and self._n_constraints and np.isfinite(values).any():
-            raise InvalidInputError(
-                f"A value must come with those of the {self._n_constraints} constraints; "
-                "constraints is None. Pass constraints=..., NaN where one is not known."
-            )
-        rows = as_constraints(constraints, points.shape[0], self._n_constraints)
-        self._tell(support.inside(self.space, points), values, error=None, constraints=rows)
-        return self
-
-    def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
-        """Record that the evaluation of one or more points failed.
-
-        Parameters
-        ----------
-        x : array_like, shape (D,) or (n, D), raw units
-            As in :meth:`tell`.
-        reason : str, default ""
-            Goes into the record, under ``"error"``.
-
-        Returns
-        -------
-        Self
-
-        Raises
-        ------
-        InvalidInputError, JournalError
-            As in :meth:`tell`.
-
-        Warns
-        -----
-        NonFiniteWarning, DuplicatePointWarning
-
-        Notes
-        -----
-        The same as telling NaN; where constraint values are known, tell NaN with them instead.
-        """
-        if not isinstance(reason, str):
-            raise InvalidInputError(
-                f"reason must be text; received {type(reason).__name__}. Pass str(...)."
-            )
-        points = as_points(x, self.space.dim, "x")
-        self._tell(
-            support.inside(self.space, points), np.full(len(points), np.nan), error=reason or None
-        )
-        return self
-
-    def withdraw(self, number: int) -> Self:
-        """Take back a point that is out for evaluation, and will have no value.
-
-        Parameters
-        ----------
-        number : int
-            Of the ask, from 0 in the order of asking.
-
-        Returns
-        -------
-        Self
-            It learns nothing from the point, and may propose it again; tell NaN of a point that
-            cannot be evaluated.
-
-        Raises
-        ------
-        InvalidInputError
-            If that ask is not pending.
-        JournalError
-            If there is a journal and it cannot be written; the point is withdrawn all the same.
-        """
-        if number not in self._history.pending:
-            raise InvalidInputError(
-                f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
-                f"{list(self._history.pending)}. Ask first, or pass one of these."
-            )
-        self._history = self._history.with_withdrawal(number)
-        self._write_journal()
-        return self
 
     def run(
         self,
@@ -383,6 +244,14 @@ class Optimizer(RecordedRun, ABC):
 
     # The machinery.
 
+    @cached_property
+    def _design(self) -> support.Design:
+        return support.Design(self.space.dim, self._n_initial, self._entropy, self._initial_points)
+
+    @cached_property
+    def _placing(self) -> Placing:
+        return Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
+
     @contextmanager
     def _within(self, domain: Domain) -> Iterator[None]:
         """Ask for points of a part of the domain."""
@@ -464,43 +333,20 @@ class Optimizer(RecordedRun, ABC):
 
         return Feasibility(self.data, pending)
 
-    def _tell(
-        self,
-        points: FloatArray,
-        values: FloatArray,
-        error: str | None,
-        constraints: FloatArray | None = None,
-    ) -> None:
-        """Record checked points."""
-        rows = as_constraints(constraints, len(points), self._n_constraints)
-        self._record(support.match_pending(self._history, self._space, points, values, rows, error))
 
-    def _record(
-        self,
-        tells: list[Tell],
-        expected: tuple[type[BoringWarning], ...] = (),
-        place: Callable[[Tell], str] = support.place_of,
-    ) -> None:
-        """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
-        notices = support.notices(self._history.X, tells, place)
-        if self._repeats:
-            notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
-        self._history = self._history.with_tells(tells)
-        self._stop_reason = {}
-        self._write_journal()
-        if self._is_newly_constant():
-            self._has_warned_constant = True
-            notices.append(support.constant_notice(self.data, self.is_model_based))
-        for category, message in notices:
-            if category not in expected:
-                warn(message, category)
+def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:
+    """Return the Optimizer class that a factory is, if it is one.
 
-    def _is_newly_constant(self) -> bool:
-        return (
-            not self._has_warned_constant
-            and self.data.finite_y.size >= max(support.MIN_CONSTANT, self._n_initial)
-            and not self.data.is_informative
-        )
+    Parameters
+    ----------
+    factory : callable
+
+    Returns
+    -------
+    type or None
+        None for any other callable.
+    """
+    return factory if isinstance(factory, type) and issubclass(factory, Optimizer) else None
 
 
 def _position(history: History) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
+from .result import sign_of
 from .rng import keyed_generator, single_blas_thread
 from .surrogate import ObjectiveProcess, fit_objective_model
 from .typing import FloatArray
@@ -65,9 +66,10 @@ def objective_model(optimizer: Optimizer) -> ObjectiveProcess | None:
     own = optimizer.surrogate
     if isinstance(own, ObjectiveProcess):
         return own
-    sign = 1.0 if optimizer.direction == "maximize" else -1.0
     with single_blas_thread():
-        return fit_objective_model(optimizer.space, sign, optimizer.observed)
+        return fit_objective_model(
+            optimizer.space, sign_of(optimizer.direction), optimizer.observed
+        )
 
 
 def remaining_improvement(optimizer: Optimizer) -> float | None:
@@ -89,7 +91,7 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     model = objective_model(optimizer)
     if model is None:
         return None
-    sign = 1.0 if optimizer.direction == "maximize" else -1.0
+    sign = sign_of(optimizer.direction)
     data = optimizer.observed
     told = sign * model.predict(optimizer.space.unscale(data.finite_X))[0]
     center = data.finite_X[int(np.argmax(told))]

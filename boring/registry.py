@@ -94,20 +94,3 @@ def get_optimizer(name: str) -> OptimizerFactory:
     module, _, attribute = target.partition(":")
     factory: OptimizerFactory = reduce(getattr, attribute.split("."), import_module(module))  # type: ignore[assignment]
     return factory
-
-
-def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:
-    """Return the Optimizer class that a factory is, if it is one.
-
-    Parameters
-    ----------
-    factory : callable
-
-    Returns
-    -------
-    type or None
-        None for any other callable.
-    """
-    from .optimizer import Optimizer
-
-    return factory if isinstance(factory, type) and issubclass(factory, Optimizer) else None

@@ -255,6 +255,11 @@ def feasible_rows(y: FloatArray, constraints: FloatArray | None) -> BoolArray:
     return np.asarray(finite & np.all(constraints <= 0, axis=1))
 
 
+def sign_of(direction: Direction) -> float:
+    """Return 1 if larger values are better, -1 if smaller ones are."""
+    return 1.0 if direction == "maximize" else -1.0
+
+
 def best_so_far(
     y: FloatArray, direction: Direction, constraints: FloatArray | None = None
 ) -> FloatArray:

@@ -21,6 +21,7 @@ from boring.loop.portfolio import iso_model, prior_mode
 from boring.loop.subspace_turn import factor_start, subspace_model
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
+from boring.result import sign_of
 from boring.space import Box
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
@@ -79,8 +80,7 @@ class ObjectivePosterior(Generic[PosteriorT]):
         data = optimizer.observed
         if not data.is_informative:
             return None
-        sign = 1.0 if optimizer.direction == "maximize" else -1.0
-        values, units = standardized(data.finite_y, sign)
+        values, units = standardized(data.finite_y, sign_of(optimizer.direction))
         return cls(optimizer.space, condition(data.finite_X, values), units)
 
     def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:

@@ -60,7 +60,11 @@ def restore(values: FloatArray, exponent: int) -> FloatArray:
 
 
 def in_squared_units(variance: ArrayLike, spread: float) -> FloatArray:
-    """Return a standardised variance in units of y squared; infinite or 0 beyond the floats."""
+    """Return a standardised variance in units of y squared; infinite or 0 beyond the floats.
+
+    The spread is that of plain values, whose square may be no float; `Units.variances` has that of
+    moderated ones, whose square is one.
+    """
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.square(spread) * np.asarray(variance, dtype=np.float64))
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from boring.exceptions import BoringError, InvalidInputError
 from boring.validation import suggest
 
-from .arena_command import add_arena, run_arena_command
+from .arena_command import add_arena
 from .arguments import add_runs, method_names, positive, seeds_of
-from .companion.command import add_companion, run_companion_command
+from .companion.command import add_companion
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .own import own_modules
 from .peers import PEERS
-from .thesis.command import add_thesis, run_thesis_command
-from .tuning.command import add_tuning, run_tuning_command
+from .thesis.command import add_thesis
+from .tuning.command import add_tuning
 
 __all__ = ["main"]
 
@@ -44,18 +45,18 @@ examples:
   python -m experiments tuning --tasks svm-digits --seeds 3
 """
 
-COMMANDS = ("run", "report", "arena", "thesis", "companion", "tuning", "list", "demo", "bench")
-
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the near name for a mistyped command."""
 
+    commands: Iterable[str] = ()
+
     def error(self, message: str) -> None:  # type: ignore[override]
         if "invalid choice: '" in message:
             wrong = message.split("invalid choice: '")[1].split("'")[0]
-            message = f"unknown command {wrong!r}. {suggest(wrong, COMMANDS)}"
+            message = f"unknown command {wrong!r}. {suggest(wrong, self.commands)}"
         super().error(message)
 
 
@@ -76,10 +77,28 @@ def build_parser() -> argparse.ArgumentParser:
         help="of your own, which registers optimisers or adds to experiments.config.EXPERIMENTS; "
         "may be repeated, and stands before the command",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
+    )
+    parser.commands = commands.choices
+    _add_run(commands)
+    _add_report(commands)
+    add_arena(commands)
+    add_thesis(commands)
+    add_companion(commands)
+    add_tuning(commands)
+    listing = commands.add_parser("list", help="list the experiments and the methods")
+    listing.set_defaults(act=_list)
+    _add_demo(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _add_run(commands: Any) -> None:
     run = commands.add_parser(
         "run", help="run an experiment, or go on with it", description="Run a named experiment."
     )
+    run.set_defaults(act=_run)
     run.add_argument("name", help="an experiment; `python -m experiments list` shows them")
     add_runs(run)
     run.add_argument(
@@ -94,50 +113,6 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--out", type=Path, help="JSON lines (default results/NAME.jsonl)")
     run.add_argument("--retry-failed", action="store_true", help="repeat runs on file as failed")
     run.add_argument("--quiet", action="store_true", help="no progress bar, no table")
-    report = commands.add_parser(
-        "report",
-        help="rebuild table and plot from records",
-        description="Write table.md and one convergence plot for each experiment in the file.",
-    )
-    report.add_argument("records", type=Path, help="JSON lines written by `run`")
-    report.add_argument("--out", type=Path, help="folder (default: beside the records)")
-    report.add_argument(
-        "--reference",
-        default="boring",
-        help="method that the others are paired with (default %(default)s)",
-    )
-    add_arena(commands)
-    add_thesis(commands)
-    add_companion(commands)
-    add_tuning(commands)
-    commands.add_parser("list", help="list the experiments and the methods")
-    demo = commands.add_parser(
-        "demo",
-        help="the embedded Camelback, with table and pictures, in a few minutes",
-        description="BORING against REMBO, a plain GP and Sobol search on a hidden Camelback.",
-    )
-    demo.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
-    demo.add_argument("--seeds", type=positive, help="number of paired seeds")
-    demo.add_argument(
-        "--out", type=Path, default=Path("results/demo"), help="folder (default %(default)s)"
-    )
-    bench = commands.add_parser(
-        "bench",
-        help="tables of optimisation, subspace recovery and speed",
-        description="Run the three benchmarks; tables are printed and written to the folder.",
-    )
-    bench.add_argument("--seeds", type=positive, help="seeds of optimisation and recovery")
-    bench.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
-    bench.add_argument(
-        "--out", type=Path, default=Path("results/bench"), help="folder (default %(default)s)"
-    )
-    bench.add_argument(
-        "--only",
-        choices=("optimisation", "recovery", "speed"),
-        action="append",
-        help="one of the three; may be repeated",
-    )
-    return parser
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -163,6 +138,22 @@ def _run(arguments: argparse.Namespace) -> None:
         print(f"Plot and table: python -m experiments report {path}")
 
 
+def _add_report(commands: Any) -> None:
+    report = commands.add_parser(
+        "report",
+        help="rebuild table and plot from records",
+        description="Write table.md and one convergence plot for each experiment in the file.",
+    )
+    report.set_defaults(act=_report)
+    report.add_argument("records", type=Path, help="JSON lines written by `run`")
+    report.add_argument("--out", type=Path, help="folder (default: beside the records)")
+    report.add_argument(
+        "--reference",
+        default="boring",
+        help="method that the others are paired with (default %(default)s)",
+    )
+
+
 def _report(arguments: argparse.Namespace) -> None:
     from .records import read_records
     from .report import write_report
@@ -182,7 +173,7 @@ def _report(arguments: argparse.Namespace) -> None:
     print("\nWritten: " + ", ".join(str(file) for file in files))
 
 
-def _list() -> None:
+def _list(arguments: argparse.Namespace) -> None:
     from boring.registry import optimizer_names
 
     from .peers import absence_of
@@ -205,6 +196,20 @@ def _list() -> None:
             print(f"Missing: {name}: {absence}")
 
 
+def _add_demo(commands: Any) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="the embedded Camelback, with table and pictures, in a few minutes",
+        description="BORING against REMBO, a plain GP and Sobol search on a hidden Camelback.",
+    )
+    demo.set_defaults(act=_demo)
+    demo.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
+    demo.add_argument("--seeds", type=positive, help="number of paired seeds")
+    demo.add_argument(
+        "--out", type=Path, default=Path("results/demo"), help="folder (default %(default)s)"
+    )
+
+
 def _demo(arguments: argparse.Namespace) -> None:
     from .demo import DEMO_SEEDS, run_demo
 
@@ -215,32 +220,30 @@ def _demo(arguments: argparse.Namespace) -> None:
     )
 
 
+def _add_bench(commands: Any) -> None:
+    bench = commands.add_parser(
+        "bench",
+        help="tables of optimisation, subspace recovery and speed",
+        description="Run the three benchmarks; tables are printed and written to the folder.",
+    )
+    bench.set_defaults(act=_bench)
+    bench.add_argument("--seeds", type=positive, help="seeds of optimisation and recovery")
+    bench.add_argument("--jobs", type=positive, default=2, help="processes (default %(default)s)")
+    bench.add_argument(
+        "--out", type=Path, default=Path("results/bench"), help="folder (default %(default)s)"
+    )
+    bench.add_argument(
+        "--only",
+        choices=("optimisation", "recovery", "speed"),
+        action="append",
+        help="one of the three; may be repeated",
+    )
+
+
 def _bench(arguments: argparse.Namespace) -> None:
     from .bench import run_bench
 
     run_bench(arguments.out, seeds=arguments.seeds, jobs=arguments.jobs, only=arguments.only)
-
-
-def _act(arguments: argparse.Namespace) -> None:
-    """Run the command."""
-    if arguments.command == "run":
-        _run(arguments)
-    elif arguments.command == "report":
-        _report(arguments)
-    elif arguments.command == "arena":
-        run_arena_command(arguments)
-    elif arguments.command == "thesis":
-        run_thesis_command(arguments)
-    elif arguments.command == "companion":
-        run_companion_command(arguments)
-    elif arguments.command == "tuning":
-        run_tuning_command(arguments)
-    elif arguments.command == "list":
-        _list()
-    elif arguments.command == "demo":
-        _demo(arguments)
-    else:
-        _bench(arguments)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -251,7 +254,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         check_siblings()
         with own_modules(arguments.modules):
-            _act(arguments)
+            arguments.act(arguments)
     except (BoringError, ImportError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR if isinstance(error, ValueError) else RUN_ERROR

@@ -27,7 +27,7 @@ from .progress import RunProgress
 from .records import RunRecord
 from .tables import DEFAULT_REFERENCE
 
-__all__ = ["add_arena", "run_arena_command"]
+__all__ = ["add_arena"]
 
 REPORT_FOLDER = "report"
 """Folder, within that of the arena, of the report."""
@@ -49,6 +49,7 @@ def add_arena(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    arena.set_defaults(act=_run_and_report)
     arena.add_argument(
         "--experiments",
         type=experiment_names,
@@ -136,7 +137,7 @@ class RunLog:
         )
 
 
-def run_arena_command(arguments: argparse.Namespace) -> None:
+def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run the arena as the command line says, and report."""
     if not arguments.report_only:
         _run(arguments)

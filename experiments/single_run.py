@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from boring.registry import get_optimizer, optimizer_class, optimizer_names
+from boring.optimizer import optimizer_class
+from boring.registry import get_optimizer, optimizer_names
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 

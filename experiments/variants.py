@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from boring.exceptions import BoringError, InvalidInputError, UnknownNameError
-from boring.optimizer import Optimizer
-from boring.registry import get_optimizer, optimizer_class
+from boring.optimizer import Optimizer, optimizer_class
+from boring.registry import get_optimizer
 from boring.validation import as_positive_int, check_options, suggest
 
 from .config import Experiment

@@ -25,18 +25,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from baselines._acquisition import ACQUISITIONS
-from baselines._options import check_choice, check_optional_int
 from baselines.embeddings.embedded_search import (
     FIT_ITERATIONS,
-    INITIAL_DESIGNS,
     NOISE_PRIOR,
     VARIANCE_PRIOR,
     EmbeddedOptimizer,
+    EmbeddedOptions,
 )
 from baselines.embeddings.features import SearchFeatures
 from boring.kernels import SQUARED_EXPONENTIAL, AdditiveKernel, Free, KernelTerm
@@ -45,7 +43,6 @@ from boring.models.posterior import GaussianProcess
 from boring.models.priors import LogSingularValues
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
 
 __all__ = ["AleboOptimizer", "AleboOptions", "PolytopeFeatures", "hypersphere_projection"]
 
@@ -139,31 +136,8 @@ class PolytopeFeatures(SearchFeatures):
 
 
 @dataclass(frozen=True)
-class AleboOptions:
-    """Options of ALEBO.
-
-    Parameters
-    ----------
-    effective_dim : int, optional
-        d, at most D; None takes min(4, D).
-    n_embeddings : int, default 1
-        Interleaved runs.
-    acquisition : {"log-ei", "ucb"}, default "log-ei"
-    initial : {"embedded", "sobol"}, default "embedded"
-        Initial design: in the polytopes in turn, or Sobol points of the cube.
-    """
-
-    effective_dim: int | None = None
-    n_embeddings: int = 1
-    acquisition: Literal["log-ei", "ucb"] = "log-ei"
-    initial: Literal["embedded", "sobol"] = "embedded"
-
-    def __post_init__(self) -> None:
-        """Check every option that does not depend on the space."""
-        check_optional_int(self.effective_dim, "effective_dim")
-        as_positive_int(self.n_embeddings, "n_embeddings")
-        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
-        check_choice(self.initial, "initial", INITIAL_DESIGNS)
+class AleboOptions(EmbeddedOptions):
+    """Options of ALEBO: those of :class:`EmbeddedOptions`, d being min(4, D) by default."""
 
 
 class AleboOptimizer(EmbeddedOptimizer):

@@ -13,25 +13,25 @@ because their values belong elsewhere.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from baselines._acquisition import acquisition_of
-from baselines._options import check_fits
+from baselines._acquisition import ACQUISITIONS, acquisition_of
+from baselines._options import check_choice, check_fits, check_optional_int
 from baselines.embeddings.features import EmbeddedPosterior, SearchFeatures
-from boring.acquisition import (
-    maximize_acquisition,
-)
+from boring.acquisition import maximize_acquisition
 from boring.kernels import MATERN52, AdditiveKernel, FeatureMap, KernelTerm
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.typing import FloatArray
+from boring.validation import as_positive_int
 from boring.warping import standardize
 
-__all__ = ["INITIAL_DESIGNS", "EmbeddedOptimizer", "two_start_fit"]
+__all__ = ["INITIAL_DESIGNS", "EmbeddedOptimizer", "EmbeddedOptions", "two_start_fit"]
 
 #: Values of the option ``initial``.
 INITIAL_DESIGNS = ("embedded", "sobol")
@@ -48,10 +48,39 @@ FIT_ITERATIONS = 40
 SHORT_START = 0.3
 
 
+@dataclass(frozen=True)
+class EmbeddedOptions:
+    """Options that all of these optimisers have.
+
+    Parameters
+    ----------
+    effective_dim : int, optional
+        d, at most D; None takes the optimiser's own, or D if that is less.
+    n_embeddings : int, default 1
+        Interleaved runs.
+    acquisition : {"log-ei", "ucb"}, default "log-ei"
+        UCB with GP-UCB's beta in d dimensions, delta = 0.1.
+    initial : {"embedded", "sobol"}, default "embedded"
+        Initial design: drawn in the embeddings in turn, or Sobol points of the cube.
+    """
+
+    effective_dim: int | None = None
+    n_embeddings: int = 1
+    acquisition: Literal["log-ei", "ucb"] = "log-ei"
+    initial: Literal["embedded", "sobol"] = "embedded"
+
+    def __post_init__(self) -> None:
+        """Check every option that does not depend on the space."""
+        check_optional_int(self.effective_dim, "effective_dim")
+        as_positive_int(self.n_embeddings, "n_embeddings")
+        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
+        check_choice(self.initial, "initial", INITIAL_DESIGNS)
+
+
 class EmbeddedOptimizer(Optimizer):
     """The base of optimisers that search embeddings.
 
-    Options must hold ``effective_dim``, ``acquisition`` and ``initial``.
+    Options are :class:`EmbeddedOptions`, or a class derived from them.
 
     Raises
     ------

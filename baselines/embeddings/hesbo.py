@@ -20,24 +20,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import perm
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines._acquisition import ACQUISITIONS
-from baselines._options import check_choice, check_optional_int
-from baselines.embeddings.embedded_search import (
-    INITIAL_DESIGNS,
-    EmbeddedOptimizer,
-    two_start_fit,
-)
+from baselines.embeddings.embedded_search import EmbeddedOptimizer, EmbeddedOptions, two_start_fit
 from baselines.embeddings.features import SearchFeatures
 from boring.kernels import Ard
 from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
 
 __all__ = ["HashingFeatures", "HesboOptimizer", "HesboOptions", "containment_probability"]
 
@@ -124,31 +117,8 @@ class HashingFeatures(SearchFeatures):
 
 
 @dataclass(frozen=True)
-class HesboOptions:
-    """Options of HeSBO.
-
-    Parameters
-    ----------
-    effective_dim : int, optional
-        d, at most D; None takes min(4, D).
-    n_embeddings : int, default 1
-        Interleaved runs.
-    acquisition : {"log-ei", "ucb"}, default "log-ei"
-    initial : {"embedded", "sobol"}, default "embedded"
-        Initial design: uniform in the target boxes in turn, or Sobol points of the cube.
-    """
-
-    effective_dim: int | None = None
-    n_embeddings: int = 1
-    acquisition: Literal["log-ei", "ucb"] = "log-ei"
-    initial: Literal["embedded", "sobol"] = "embedded"
-
-    def __post_init__(self) -> None:
-        """Check every option that does not depend on the space."""
-        check_optional_int(self.effective_dim, "effective_dim")
-        as_positive_int(self.n_embeddings, "n_embeddings")
-        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
-        check_choice(self.initial, "initial", INITIAL_DESIGNS)
+class HesboOptions(EmbeddedOptions):
+    """Options of HeSBO: those of :class:`EmbeddedOptions`, d being min(4, D) by default."""
 
 
 class HesboOptimizer(EmbeddedOptimizer):

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 import baselines  # noqa: F401 (registers the names)
 from boring.exceptions import InvalidInputError
 from boring.registry import get_optimizer
-from boring.result import OptimizationResult
+from boring.result import OptimizationResult, best_index
 from boring.rng import keyed_generator, seed_entropy
 from boring.space import Box
 from boring.typing import Direction, FloatArray, SeedLike
@@ -260,10 +260,8 @@ def interleaved_search(
         z = searches[run].ask()
         values[turn] = float(fun(embeddings[run].point(z[0])))
         searches[run].tell(z, values[turn])
-    sign = 1.0 if direction == "maximize" else -1.0
-    scores = np.where(np.isfinite(values), sign * values, -np.inf)
-    best = int(np.argmax(scores))
-    if not np.isfinite(scores[best]):
+    best = best_index(values, direction)
+    if best is None:
         raise InvalidInputError(
             f"None of {n_evaluations} values is finite. Check the objective at a point of its own."
         )

@@ -29,20 +29,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from baselines._acquisition import ACQUISITIONS
-from baselines._options import check_choice, check_optional_int, check_positive
-from baselines.embeddings.embedded_search import (
-    INITIAL_DESIGNS,
-    EmbeddedOptimizer,
-    two_start_fit,
-)
+from baselines._options import check_choice, check_positive
+from baselines.embeddings.embedded_search import EmbeddedOptimizer, EmbeddedOptions, two_start_fit
 from baselines.embeddings.features import SearchFeatures, get_features
 from boring.embedding import RandomEmbedding
 from boring.kernels import Isotropic
 from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
 
 __all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings", "isotropic_fit"]
 
@@ -53,39 +47,27 @@ DEFAULT_N_EMBEDDINGS = 4
 
 
 @dataclass(frozen=True)
-class RemboOptions:
-    """Options of REMBO.
+class RemboOptions(EmbeddedOptions):
+    """Options of REMBO, beside those of :class:`EmbeddedOptions`; d is min(2, D) by default.
 
     Parameters
     ----------
-    effective_dim : int, optional
-        d, at most D; None takes min(2, D).
     n_embeddings : int, default 4
         Interleaved runs k.
     kernel : {"psi", "x", "y"}, default "psi"
         What distances are measured between: warped projections, points or preimages.
-    acquisition : {"log-ei", "ucb"}, default "log-ei"
-        UCB with GP-UCB's beta in d dimensions, delta = 0.1.
     half_width : float, optional
         Of the search box; None takes sqrt(d).
-    initial : {"embedded", "sobol"}, default "embedded"
-        Initial design: uniform in the search boxes in turn, or Sobol points of the cube.
     """
 
-    effective_dim: int | None = None
     n_embeddings: int = DEFAULT_N_EMBEDDINGS
     kernel: Literal["psi", "x", "y"] = "psi"
-    acquisition: Literal["log-ei", "ucb"] = "log-ei"
     half_width: float | None = None
-    initial: Literal["embedded", "sobol"] = "embedded"
 
     def __post_init__(self) -> None:
         """Check every option that does not depend on the space."""
-        check_optional_int(self.effective_dim, "effective_dim")
-        as_positive_int(self.n_embeddings, "n_embeddings")
+        super().__post_init__()
         check_choice(self.kernel, "kernel", ("psi", "x", "y"))
-        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
-        check_choice(self.initial, "initial", INITIAL_DESIGNS)
         if self.half_width is not None:
             check_positive(self.half_width, "half_width")
 

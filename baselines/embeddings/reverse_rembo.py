@@ -24,23 +24,17 @@ The rows of A have equal norms, so that no input weighs more than another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from baselines._acquisition import ACQUISITIONS
-from baselines._options import check_choice, check_optional_int
-from baselines.embeddings.embedded_search import (
-    INITIAL_DESIGNS,
-    EmbeddedOptimizer,
-)
+from baselines.embeddings.embedded_search import EmbeddedOptimizer, EmbeddedOptions
 from baselines.embeddings.features import SearchFeatures
 from baselines.embeddings.rembo import DEFAULT_EFFECTIVE_DIM, DEFAULT_N_EMBEDDINGS, isotropic_fit
 from boring.embedding import RandomEmbedding, back_project
 from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
-from boring.validation import as_positive_int
 
 __all__ = [
     "ReverseRemboOptimizer",
@@ -191,31 +185,18 @@ class ZonotopeFeatures(SearchFeatures):
 
 
 @dataclass(frozen=True)
-class ReverseRemboOptions:
-    """Options of REMBO with the reverse map.
+class ReverseRemboOptions(EmbeddedOptions):
+    """Options of REMBO with the reverse map: those of :class:`EmbeddedOptions`.
+
+    By default d is min(2, D).
 
     Parameters
     ----------
-    effective_dim : int, optional
-        d, at most D; None takes min(2, D).
     n_embeddings : int, default 4
-        Interleaved runs, as in REMBO.
-    acquisition : {"log-ei", "ucb"}, default "log-ei"
-    initial : {"embedded", "sobol"}, default "embedded"
-        Initial design: in the zonotopes in turn, or Sobol points of the cube.
+        As in REMBO.
     """
 
-    effective_dim: int | None = None
     n_embeddings: int = DEFAULT_N_EMBEDDINGS
-    acquisition: Literal["log-ei", "ucb"] = "log-ei"
-    initial: Literal["embedded", "sobol"] = "embedded"
-
-    def __post_init__(self) -> None:
-        """Check every option that does not depend on the space."""
-        check_optional_int(self.effective_dim, "effective_dim")
-        as_positive_int(self.n_embeddings, "n_embeddings")
-        check_choice(self.acquisition, "acquisition", ACQUISITIONS)
-        check_choice(self.initial, "initial", INITIAL_DESIGNS)
 
 
 class ReverseRemboOptimizer(EmbeddedOptimizer):

@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, logsumexp, ndtr
+from scipy.special import erfcx, logsumexp, ndtr
 
+from boring._normal import LOG_SQRT_TWO_PI, log_probability
 from boring.acquisition.base import (
     Acquisition,
     Posterior,
@@ -37,7 +38,6 @@ __all__ = [
     "log_probability",
 ]
 
-_LOG_SQRT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Below this z the subtraction 1 - |z| m(|z|) loses more digits than the asymptotic series
 #: of the Mills ratio m truncates: both errors are about 2e-13 (relative) at z = -30.
 _ASYMPTOTIC_BELOW = -30.0
@@ -71,7 +71,7 @@ def log_improvement(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
     direct = z > _DIRECT_ABOVE
     a = z[direct]
-    density = np.exp(-0.5 * np.minimum(np.abs(a), 1e3) ** 2 - _LOG_SQRT_TWO_PI)
+    density = np.exp(-0.5 * np.minimum(np.abs(a), 1e3) ** 2 - LOG_SQRT_TWO_PI)
     h = density + a * ndtr(a)
     log_value[direct], slope[direct], share[direct] = np.log(h), ndtr(a) / h, density / h
 
@@ -79,39 +79,16 @@ def log_improvement(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     a = -z[middle]
     mills = np.sqrt(0.5 * np.pi) * erfcx(a / np.sqrt(2.0))  # Phi(z) / phi(z)
     rest = 1.0 - a * mills  # h(z) / phi(z)
-    log_value[middle] = -0.5 * a * a - _LOG_SQRT_TWO_PI + np.log(rest)
+    log_value[middle] = -0.5 * a * a - LOG_SQRT_TWO_PI + np.log(rest)
     slope[middle], share[middle] = mills / rest, 1.0 / rest
 
     far = z <= _ASYMPTOTIC_BELOW
     a = -z[far]
     mills = np.sqrt(0.5 * np.pi) * erfcx(a / np.sqrt(2.0))
     series = np.polynomial.polynomial.polyval((1.0 / a) ** 2, _SERIES)
-    log_value[far] = -0.5 * a * a - _LOG_SQRT_TWO_PI - 2.0 * np.log(a) + np.log(series)
+    log_value[far] = -0.5 * a * a - LOG_SQRT_TWO_PI - 2.0 * np.log(a) + np.log(series)
     slope[far], share[far] = a * (a * mills) / series, a * a / series
     return log_value, slope, share
-
-
-def log_probability(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""Return :math:`\log\Phi(z)` and its derivative :math:`\phi(z)/\Phi(z)`.
-
-    Parameters
-    ----------
-    z : ndarray, any shape
-
-    Returns
-    -------
-    log_value, slope : ndarray, same shape
-        Finite for magnitudes from 1e-100 to 1e100.
-    """
-    z = np.asarray(z, dtype=np.float64)
-    log_value = np.asarray(log_ndtr(z), dtype=np.float64)
-    slope = np.full_like(z, np.nan)
-    below = z < 0.0
-    slope[below] = np.sqrt(2.0 / np.pi) / erfcx(-z[below] / np.sqrt(2.0))
-    above = z >= 0.0
-    a = np.minimum(z[above], 1e3)
-    slope[above] = np.exp(-0.5 * a * a - _LOG_SQRT_TWO_PI) / ndtr(a)
-    return log_value, slope
 
 
 class LogExpectedImprovement:

@@ -39,6 +39,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import erfcx, log_ndtr, logsumexp
 
+from boring._normal import LOG_SQRT_TWO_PI
 from boring.acquisition.base import MINIMUM_VARIANCE, Posterior, sd_gradient, standard_deviation
 from boring.exceptions import InvalidInputError
 from boring.models.linalg import cholesky, solve_lower
@@ -54,7 +55,6 @@ __all__ = [
     "log_max_value_gain",
 ]
 
-_LOG_SQRT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Beyond these, series in 1/gamma lose less than the subtraction or the quotient.
 _SERIES_BELOW = -300.0
 _TAIL_ABOVE = 6.0
@@ -177,7 +177,7 @@ def log_max_value_gain(gamma: FloatArray) -> tuple[FloatArray, FloatArray]:
     # g = log(a sqrt(2 pi)) - 1/2 + 2/a^2 - ..., a = -gamma: squares of a cancel.
     a = -gamma[low]
     square = (1.0 / a) ** 2
-    value = np.log(a) + _LOG_SQRT_TWO_PI - 0.5 + 2.0 * square
+    value = np.log(a) + LOG_SQRT_TWO_PI - 0.5 + 2.0 * square
     log_value[low] = np.log(value)
     slope[low] = (-1.0 + 4.0 * square) / a / value
 
@@ -191,7 +191,7 @@ def log_max_value_gain(gamma: FloatArray) -> tuple[FloatArray, FloatArray]:
     # Both parts are tiny: log(g phi / 2) and log(1 - Phi), Phi itself being 1 to 1e-9.
     g = np.minimum(gamma[high], 1e100)
     log_tail = log_ndtr(-g)
-    log_density = -0.5 * g * g - _LOG_SQRT_TWO_PI
+    log_density = -0.5 * g * g - LOG_SQRT_TWO_PI
     log_half = log_density - log_ndtr(g)
     first = np.log(0.5 * g) + log_half
     second = log_tail + np.log1p(0.5 * np.exp(log_tail))

@@ -16,9 +16,9 @@ from boring.history import Ask, History
 from boring.integrations._optuna_history import history_of
 from boring.integrations._optuna_record import HEADER, set_attribute, write_ask
 from boring.integrations._optuna_turns import take_turn
-from boring.optimizer import Optimizer
+from boring.optimizer import Optimizer, optimizer_class
 from boring.parameters import ParameterSpace
-from boring.registry import get_optimizer, optimizer_class
+from boring.registry import get_optimizer
 from boring.rng import keyed_generator, seed_entropy
 from boring.typing import SeedLike
 from boring.validation import check_options

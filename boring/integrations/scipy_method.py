@@ -14,8 +14,8 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, Optimi
 from boring._warn import warn
 from boring.domain import Domain
 from boring.exceptions import BoringWarning, InvalidInputError
-from boring.optimizer import Optimizer
-from boring.registry import get_optimizer, optimizer_class
+from boring.optimizer import Optimizer, optimizer_class
+from boring.registry import get_optimizer
 from boring.space import Box
 from boring.typing import FloatArray, SeedLike
 from boring.validation import as_points, as_positive_int, check_options

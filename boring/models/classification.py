@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from boring.acquisition.improvement import log_probability
+from boring._normal import log_probability
 from boring.exceptions import FitError
 from boring.kernels.additive import AdditiveKernel, squared_distances
 from boring.models.gp import GaussianProcessModel

@@ -14,7 +14,7 @@ from .methods import usable
 from .report import write_report
 from .runs import RUNS, get_run
 
-__all__ = ["add_companion", "run_companion_command"]
+__all__ = ["add_companion"]
 
 FOLDER = Path("results/companion")
 QUICK_FOLDER = Path("results/companion-quick")
@@ -36,6 +36,7 @@ def add_companion(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    companion.set_defaults(act=_run_and_report)
     companion.add_argument("names", nargs="+", metavar="NAME", help=f"{', '.join(RUNS)}, or {ALL}")
     companion.add_argument(
         "--methods", type=method_names, help="comma-separated (default: those of the name)"
@@ -45,7 +46,7 @@ def add_companion(commands: Any) -> None:
     )
 
 
-def run_companion_command(arguments: argparse.Namespace) -> None:
+def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run the names as the command line says, and report."""
     names = tuple(RUNS) if ALL in arguments.names else tuple(dict.fromkeys(arguments.names))
     runs = [get_run(name) for name in names]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from boring.exceptions import BoringError
-from boring.registry import get_optimizer, optimizer_class, optimizer_names
+from boring.optimizer import optimizer_class
+from boring.registry import get_optimizer, optimizer_names
 
 from ..single_run import register_methods
 from ..variants import base_of, check_variant

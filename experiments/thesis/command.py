@@ -19,7 +19,7 @@ from .report import study_path, write_report
 from .settings import RELATED, SETTINGS, THESIS_METHODS, quick_setting, setting_experiments
 from .studies import COMPARISON, PARTS, STUDIES
 
-__all__ = ["add_thesis", "part_names", "run_thesis_command", "thesis_methods"]
+__all__ = ["add_thesis", "part_names", "thesis_methods"]
 
 FOLDER = Path("results/thesis")
 QUICK_FOLDER = Path("results/thesis-quick")
@@ -41,6 +41,7 @@ def add_thesis(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    thesis.set_defaults(act=_run_and_report)
     thesis.add_argument(
         "--only",
         type=split_names,
@@ -100,7 +101,7 @@ def thesis_methods(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(methods)
 
 
-def run_thesis_command(arguments: argparse.Namespace) -> None:
+def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run the parts as the command line says, and report."""
     parts = part_names(arguments.only)
     folder = arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER)

@@ -12,7 +12,7 @@ from typing import Any
 from ..arguments import experiment_names, method_names, non_negative, positive, positive_minutes
 from ..records import RunRecord, read_records
 
-__all__ = ["add_tuning", "run_tuning_command"]
+__all__ = ["add_tuning"]
 
 TASK_NAMES = ("boosting-cancer", "boosting-diabetes", "svm-digits", "network-digits")
 METHOD_NAMES = ("boring", "random", "tpe")
@@ -34,6 +34,7 @@ def add_tuning(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    tuning.set_defaults(act=_run_and_report)
     tuning.add_argument(
         "--tasks",
         type=experiment_names,
@@ -64,7 +65,7 @@ def add_tuning(commands: Any) -> None:
     tuning.add_argument("--reference", default="boring", help="(default %(default)s)")
 
 
-def run_tuning_command(arguments: argparse.Namespace) -> None:
+def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run as the command line says, write the report beside the records and print it."""
     from .report import tuning_report
 

@@ -54,6 +54,7 @@ def test_module_runs_from_the_root():
         (["run", "camelback-2-in-5", "--jobs", "two"], "at least 1"),
         (["run", "camelback-2-in-5", "--first-seed", "-1"], "at least 0"),
         (["run", "camelback-2-in-5", "--sede", "1"], "unrecognized"),
+        (["bench", "--only", "sped"], "invalid choice: 'sped'"),
     ],
 )
 def test_wrong_usage_is_explained(capsys, arguments, message):

@@ -127,6 +127,12 @@ def test_the_check_sees_a_broken_rule(package, line, tmp_path, monkeypatch):
     assert violations(path, package)
 
 
+def test_models_know_nothing_of_what_asks_them():
+    above = ("boring.acquisition", "boring.loop", "boring.optimizer")
+    names = {name for path in modules("boring/models") for name in imported(path)}
+    assert [name for name in names if name.startswith(above)] == []
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_library_never_prints(package):
     for path in modules(package):

@@ -18,12 +18,14 @@ from .exceptions import InvalidInputError
 from .history import History
 from .journal import Journal, read_journal
 from .proposal import NoOptions
-from .result import best_so_far
+from .result import best_so_far, sign_of
 from .rng import seed_entropy
 from .space import Box
 from .state import OptimizerState
 from .typing import Direction, FloatArray, SeedLike
 from .validation import as_positive_int, as_real, check_options, suggest
+
+__all__ = ["RecordedRun"]
 
 MAX_DEFAULT_N_INITIAL = 10
 MIN_DEFAULT_N_INITIAL = 5
@@ -36,7 +38,7 @@ class RecordedRun:
 
     Parameters
     ----------
-    space, direction, n_initial, seed, domain, repeats, **options
+    space, direction, n_initial, seed, domain, repeats, n_constraints, noise_std, **options
         As in :class:`boring.optimizer.Optimizer`.
     """
 
@@ -76,7 +78,7 @@ class RecordedRun:
         self._repeats = repeats
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
-        self._sign = 1.0 if direction == "maximize" else -1.0
+        self._sign = sign_of(direction)
         check_options(options, self.option_names(), f"Optimiser {self.name!r}")
         self.options: Any = self.options_type(**options)
         self._n_initial = (

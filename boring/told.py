@@ -1,0 +1,285 @@
+"""The values of a run: told, matched with the points that were asked, recorded, remarked upon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._warn import warn
+from .data import Observations
+from .exceptions import (
+    BoringWarning,
+    ConstantObjectiveWarning,
+    DuplicatePointWarning,
+    InvalidInputError,
+    NonFiniteWarning,
+)
+from .history import History, Tell, frozen_point
+from .recorded import RecordedRun
+from .space import Box
+from .typing import FloatArray
+from .validation import as_constraints, as_points, as_values
+
+__all__ = ["ToldRun"]
+
+MIN_CONSTANT = 3
+"""Equal values from which on an objective is called constant (chosen here: two may be chance)."""
+
+BOUND_TOLERANCE = 1e-9
+"""How far outside the box, relative to its sides, a told point is taken for rounding."""
+
+Notice = tuple[type[BoringWarning], str]
+
+
+def _place_of(tell: Tell) -> str:
+    """Return where a value belongs, in words."""
+    return f"x = {tell.x.tolist()}"
+
+
+class ToldRun(RecordedRun):
+    """A run that takes values; see :class:`boring.optimizer.Optimizer`.
+
+    Parameters are those of :class:`boring.recorded.RecordedRun`.
+    """
+
+    def tell(self, x: ArrayLike, y: ArrayLike, *, constraints: ArrayLike | None = None) -> Self:
+        """Take the values of one or more points.
+
+        Parameters
+        ----------
+        x : array_like, shape (D,) or (n, D), raw units
+            Pending points or any others of the box; up to 1e-9 of a side outside it is taken for
+            rounding and clipped.
+        y : array_like, scalar or shape (n,), caller's sign
+            NaN and infinities are recorded and left out of fits.
+        constraints : array_like, shape (n, m), or (m,) for one point, optional
+            Values of the m = ``n_constraints`` black-box constraints, each satisfied where it is
+            <= 0. NaN stands for not known, and makes the point infeasible; known values next to a
+            NaN y are learned from. May be left out where no y is finite.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InvalidInputError
+            If shapes disagree, a point is outside the box, or the values are not real numbers;
+            nothing is recorded then.
+        JournalError
+            If there is a journal and it cannot be written; the values are recorded all the same.
+
+        Warns
+        -----
+        NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
+        """
+        points = as_points(x, self.space.dim, "x")
+        values = as_values(y, points.shape[0], "y")
+        if constraints is None and self._n_constraints and np.isfinite(values).any():
+            raise InvalidInputError(
+                f"A value must come with those of the {self._n_constraints} constraints; "
+                "constraints is None. Pass constraints=..., NaN where one is not known."
+            )
+        rows = as_constraints(constraints, points.shape[0], self._n_constraints)
+        self._tell(_inside(self.space, points), values, error=None, constraints=rows)
+        return self
+
+    def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
+        """Record that the evaluation of one or more points failed.
+
+        Parameters
+        ----------
+        x : array_like, shape (D,) or (n, D), raw units
+            As in :meth:`tell`.
+        reason : str, default ""
+            Goes into the record, under ``"error"``.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        InvalidInputError, JournalError
+            As in :meth:`tell`.
+
+        Warns
+        -----
+        NonFiniteWarning, DuplicatePointWarning
+
+        Notes
+        -----
+        The same as telling NaN; where constraint values are known, tell NaN with them instead.
+        """
+        if not isinstance(reason, str):
+            raise InvalidInputError(
+                f"reason must be text; received {type(reason).__name__}. Pass str(...)."
+            )
+        points = as_points(x, self.space.dim, "x")
+        self._tell(_inside(self.space, points), np.full(len(points), np.nan), error=reason or None)
+        return self
+
+    def withdraw(self, number: int) -> Self:
+        """Take back a point that is out for evaluation, and will have no value.
+
+        Parameters
+        ----------
+        number : int
+            Of the ask, from 0 in the order of asking.
+
+        Returns
+        -------
+        Self
+            It learns nothing from the point, and may propose it again; tell NaN of a point that
+            cannot be evaluated.
+
+        Raises
+        ------
+        InvalidInputError
+            If that ask is not pending.
+        JournalError
+            If there is a journal and it cannot be written; the point is withdrawn all the same.
+        """
+        if number not in self._history.pending:
+            raise InvalidInputError(
+                f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
+                f"{list(self._history.pending)}. Ask first, or pass one of these."
+            )
+        self._history = self._history.with_withdrawal(number)
+        self._write_journal()
+        return self
+
+    def _tell(
+        self,
+        points: FloatArray,
+        values: FloatArray,
+        error: str | None,
+        constraints: FloatArray | None = None,
+    ) -> None:
+        """Record checked points."""
+        rows = as_constraints(constraints, len(points), self._n_constraints)
+        self._record(_answered(self._history, self._space, points, values, rows, error))
+
+    def _record(
+        self,
+        tells: list[Tell],
+        expected: tuple[type[BoringWarning], ...] = (),
+        place: Callable[[Tell], str] = _place_of,
+    ) -> None:
+        """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
+        notices = _notices(self._history.X, tells, place)
+        if self._repeats:
+            notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
+        self._history = self._history.with_tells(tells)
+        self._stop_reason = {}
+        self._write_journal()
+        if self._is_newly_constant():
+            self._has_warned_constant = True
+            notices.append(_constant_notice(self.data, self.is_model_based))
+        for category, message in notices:
+            if category not in expected:
+                warn(message, category)
+
+    def _is_newly_constant(self) -> bool:
+        return (
+            not self._has_warned_constant
+            and self.data.finite_y.size >= max(MIN_CONSTANT, self._n_initial)
+            and not self.data.is_informative
+        )
+
+
+def _inside(space: Box, points: FloatArray) -> FloatArray:
+    """Return points of the box, clipped within rounding; raise for those outside."""
+    outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
+    if outside.size:
+        row = int(outside[0])
+        x = points[row]
+        coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
+        raise InvalidInputError(
+            f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
+            f"{float(x[coordinate])!r}, outside [{float(space.lower[coordinate])!r}, "
+            f"{float(space.upper[coordinate])!r}]. Tell points in raw units, or use a wider box."
+        )
+    return space.clip(points)
+
+
+def _answered(
+    history: History,
+    space: Box,
+    points: FloatArray,
+    values: FloatArray,
+    constraints: FloatArray,
+    error: str | None,
+) -> list[Tell]:
+    """Return the tells, each with the pending ask that it answers, if any.
+
+    A point within rounding of a pending one is that point.
+    """
+    free = list(history.pending)
+    tells = []
+    for position, (point, value) in enumerate(zip(points, values, strict=True)):
+        slack = BOUND_TOLERANCE * space.width
+        answered = next(
+            (a for a in free if np.all(np.abs(history.asks[a].x - point) <= slack)), None
+        )
+        x = frozen_point(point)
+        if answered is not None:
+            free.remove(answered)
+            x = history.asks[answered].x
+        row = tuple(constraints[position].tolist()) or None
+        tells.append(Tell(history.n_told + position, x, float(value), answered, error, row))
+    return tells
+
+
+def _notices(
+    told: FloatArray, tells: list[Tell], place: Callable[[Tell], str] = _place_of
+) -> list[Notice]:
+    """Return what is to be said about new tells, given the points told before."""
+    found: list[Notice] = []
+    bad = [tell for tell in tells if not np.isfinite(tell.y)]
+    if bad:
+        reason = f" ({bad[0].error})" if bad[0].error else ""
+        found.append(
+            (
+                NonFiniteWarning,
+                f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is "
+                f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
+            )
+        )
+    known = {(x + 0.0).tobytes() for x in told}
+    again = []
+    for tell in tells:
+        key = (tell.x + 0.0).tobytes()
+        if key in known:
+            again.append(tell)
+        known.add(key)
+    if again:
+        which = (
+            f"{place(again[0])} was told before; both"
+            if len(again) == 1
+            else f"{len(again)} points were told before, the first is {place(again[0])}; all"
+        )
+        found.append(
+            (
+                DuplicatePointWarning,
+                f"{which} values are kept. Repeat points only to average noise.",
+            )
+        )
+    return found
+
+
+def _constant_notice(data: Observations, is_model_based: bool) -> Notice:
+    """Return what is to be said about a constant objective."""
+    remedy = (
+        "Points fill the space until the values differ."
+        if is_model_based
+        else "The search goes on."
+    )
+    return (
+        ConstantObjectiveWarning,
+        f"All {data.finite_y.size} finite values so far are equal; there is nothing to learn from. "
+        f"{remedy} Check that the objective depends on its input.",
+    )
