@@ -108,7 +108,7 @@ class Design:
         return keyed_generator(self._entropy, "initial design")
 
 
-def inside(space: Box, points: FloatArray) -> FloatArray:
+def inside(space: Box, points: FloatArray, name: str = "A told point") -> FloatArray:
     """Return points of the box, clipped within rounding; raise for those outside."""
     outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
     if outside.size:
@@ -116,9 +116,9 @@ def inside(space: Box, points: FloatArray) -> FloatArray:
         x = points[row]
         coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
         raise InvalidInputError(
-            f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
+            f"{name} must lie in the box; coordinate {coordinate} of row {row} is "
             f"{float(x[coordinate])!r}, outside [{float(space.lower[coordinate])!r}, "
-            f"{float(space.upper[coordinate])!r}]. Tell points in raw units, or use a wider box."
+            f"{float(space.upper[coordinate])!r}]. Use raw units, or a wider box."
         )
     return space.clip(points)
 
