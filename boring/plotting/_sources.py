@@ -163,6 +163,15 @@ def estimate_of(source: Any) -> SubspaceEstimate:
     return estimate
 
 
+def checked_direction(direction: Any) -> Direction | None:
+    """Return the direction that a caller gave, None if none was given."""
+    if direction not in (None, "minimize", "maximize"):
+        raise InvalidInputError(
+            f'direction must be "minimize", "maximize" or None; received {direction!r}.'
+        )
+    return cast("Direction | None", direction)
+
+
 def check_dim(points: Points, dim: int) -> None:
     """Raise if points and subspace are not of one dimension, or points leave the cube."""
     if points.dim != dim:

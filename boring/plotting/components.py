@@ -18,7 +18,7 @@ from boring.warping import Units
 from . import _canvas as canvas
 from ._labels import names_of, short_names
 from ._panels import columns_of, legible, side_by_side
-from ._sources import takes_studies
+from ._sources import checked_direction, takes_studies
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -85,7 +85,9 @@ def plot_components(
         most = legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")
     posterior, units = _posterior_of(source)
-    low_is_best = (direction or getattr(source, "direction", "maximize")) == "minimize"
+    low_is_best = (
+        checked_direction(direction) or getattr(source, "direction", "maximize")
+    ) == "minimize"
     labels = short_names(names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
     left_out = [

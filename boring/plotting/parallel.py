@@ -16,12 +16,12 @@ from boring.optimizer import Optimizer
 from boring.parameters import Categorical, ParameterSpace
 from boring.result import OptimizationResult
 from boring.space import Box
-from boring.typing import FloatArray
+from boring.typing import Direction, FloatArray
 from boring.validation import as_positive_int
 
 from . import _canvas as canvas
 from ._labels import brief, names_of, short_names
-from ._sources import Points, points_of
+from ._sources import Points, checked_direction, points_of
 from ._sweeps import label_of, range_of, varying_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def plot_parallel_coordinates(
     *,
     space: Box | ArrayLike | None = None,
     names: Sequence[str] | None = None,
+    direction: Direction | None = None,
     most: int | None = None,
     label: str = "value",
     title: str | None = None,
@@ -71,6 +72,8 @@ def plot_parallel_coordinates(
     space : Box or array_like of shape (D, 2), optional
     names : sequence of str, optional
         Of the D parameters; of a study, of those that vary.
+    direction : {"minimize", "maximize"}, optional
+        What is better of X and y; a run has its own.
     most : int, optional
         Parameters drawn, by default as many as are legible, 25 at most. Of more, those are chosen
         whose scatter among the best fifth of the points is smallest compared with all points
@@ -93,15 +96,17 @@ def plot_parallel_coordinates(
     """
     from boring.study.recorded import RecordedStudy
 
+    drawn = source.optimizer if isinstance(source, RecordedStudy) else source
+    run = points_of(drawn, X, y, space).finite()
+    run = replace(run, direction=checked_direction(direction) or run.direction)
     if not isinstance(source, RecordedStudy):
-        run = points_of(source, X, y, space).finite()
         labels = names_of(names, run.dim)
         return draw_parallel(ax, run, labels, most=most, label=label, title=title)
     parameters = varying_of(source.space)
     given = [label_of(p) for p in parameters] if names is None else names
     return draw_parallel(
         ax,
-        by_parameter(points_of(source.optimizer).finite(), source.space),
+        by_parameter(run, source.space),
         names_of(given, len(parameters)),
         ranges=[range_of(p) for p in parameters],
         most=most,
