@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
+from ._beginning import begin
 from .evaluation import Objective, check_on_error
 from .exceptions import InvalidInputError, JournalError, UnknownNameError
 from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
@@ -35,8 +37,8 @@ _ELSEWHERE = {
         "n_initial is the length of the initial design",
     ),
     **dict.fromkeys(
-        ("x0", "y0", "X", "y", "initial_points"),
-        "tell an optimiser what is known: BoringOptimizer(...).tell(X, y).run(fun, n)",
+        ("X", "y", "initial_points", "evaluated_rewards", "points_to_evaluate"),
+        "x0 holds the points to begin with, and y0 their values where they are known",
     ),
     **dict.fromkeys(
         ("n_jobs", "workers", "n_workers"), "boring.study.Study.run evaluates with several workers"
@@ -50,7 +52,9 @@ _ELSEWHERE = {
 }
 """What names of other libraries are here."""
 
-_KEYWORDS = ("method", "seed", "callback", "on_error", "journal", "stopping", "progress")
+_KEYWORDS = (
+    *("x0", "y0", "method", "seed", "callback", "on_error", "journal", "stopping", "progress"),
+)
 
 
 def minimize(
@@ -58,6 +62,8 @@ def minimize(
     bounds: Box | ArrayLike,
     n_evaluations: int,
     *,
+    x0: ArrayLike | None = None,
+    y0: ArrayLike | Sequence[tuple[float, ArrayLike]] | None = None,
     method: str | type[Optimizer] = "boring",
     seed: SeedLike = None,
     callback: Callback | None = None,
@@ -76,7 +82,13 @@ def minimize(
     bounds : Box or array_like of shape (D, 2)
         Finite bounds, lower below upper.
     n_evaluations : int
-        Evaluations in all; those in a resumed journal count.
+        Evaluations in all; those of ``x0`` and in a resumed journal count, known values do not.
+    x0 : array_like, shape (D,) or (m, D), raw units, optional
+        Points to begin with. They are evaluated first, unless their values are known, and count
+        as part of the initial design.
+    y0 : array_like, shape (m,), or a number for one point, optional
+        Known values of ``x0``, caller's sign, NaN for a failure; where there are constraints the
+        pairs that ``fun`` returned.
     method : str or Optimizer subclass, default "boring"
         A registered name (``boring.registry.optimizer_names()``; ``import baselines`` adds more),
         or a class.
@@ -87,7 +99,7 @@ def minimize(
     on_error : {"raise", "record"}, default "raise"
         Whether an exception of ``fun`` ends the run, or is recorded as NaN.
     journal : path-like, optional
-        File that keeps every evaluation; if it holds a run already, that run is resumed.
+        File that keeps every evaluation; if it holds a run already, the same call resumes it.
     stopping : StoppingCondition, optional
         Reasons to end before the budget does.
     progress : bool, optional
@@ -105,8 +117,8 @@ def minimize(
     Raises
     ------
     InvalidInputError
-        If an argument breaks these rules; UnknownNameError, with the nearest name, if a method
-        or an option does not exist.
+        If an argument breaks these rules, or the domain does not hold a point to evaluate;
+        UnknownNameError, with the nearest name, if a method or an option does not exist.
     EvaluationError
         If ``fun`` raises or returns anything but a real number; everything evaluated before is
         in ``.result`` of the exception, and in the journal.
@@ -123,12 +135,18 @@ def minimize(
     >>> result = minimize(lambda x: float(x @ x), [(-1, 1)] * 3, 16, method="sobol", seed=0)
     >>> result.n_evaluations
     16
+    >>> known = {"x0": result.X, "y0": result.y}
+    >>> more = minimize(lambda x: float(x @ x), [(-1, 1)] * 3, 2, method="sobol", seed=1, **known)
+    >>> more.n_evaluations
+    18
     """
     return _optimize(
         "minimize",
         fun,
         bounds,
         n_evaluations,
+        x0=x0,
+        y0=y0,
         method=method,
         seed=seed,
         callback=callback,
@@ -145,6 +163,8 @@ def maximize(
     bounds: Box | ArrayLike,
     n_evaluations: int,
     *,
+    x0: ArrayLike | None = None,
+    y0: ArrayLike | Sequence[tuple[float, ArrayLike]] | None = None,
     method: str | type[Optimizer] = "boring",
     seed: SeedLike = None,
     callback: Callback | None = None,
@@ -158,7 +178,8 @@ def maximize(
 
     Parameters
     ----------
-    fun, bounds, n_evaluations, method, seed, callback, on_error, journal, stopping, progress
+    fun, bounds, n_evaluations, x0, y0, method, seed, callback, on_error
+    journal, stopping, progress
         As in :func:`minimize`.
     **options
         ``n_initial``, ``domain`` and ``repeats`` (:class:`boring.optimizer.Optimizer`), and the
@@ -174,6 +195,8 @@ def maximize(
         fun,
         bounds,
         n_evaluations,
+        x0=x0,
+        y0=y0,
         method=method,
         seed=seed,
         callback=callback,
@@ -191,6 +214,8 @@ def _optimize(
     bounds: Box | ArrayLike,
     n_evaluations: int,
     *,
+    x0: ArrayLike | None,
+    y0: Any,
     method: str | type[Optimizer],
     seed: SeedLike,
     callback: Callback | None,
@@ -210,11 +235,13 @@ def _optimize(
         entropy = _journal_entropy(contents, seed)
         optimizer = factory(space, direction=direction, seed=entropy, **options)
         _carry_on(optimizer, contents)
+        n_known = begin(optimizer, x0, y0, n_evaluations)
     else:
         optimizer = factory(space, direction=direction, seed=seed, **options)
+        n_known = begin(optimizer, x0, y0, n_evaluations)
         if journal is not None:
             optimizer.start_journal(journal)
-    remaining = n_evaluations - optimizer.n_told
+    remaining = n_known + n_evaluations - optimizer.n_told
     if remaining <= 0:
         optimizer._stop_reason = {"n_evaluations": float(optimizer.n_told)}
         return optimizer.result()

@@ -54,8 +54,8 @@ class IterationRecord:
         Position among the told points, from 0.
     phase : str
         Where the point came from: ``"initial"``, ``"space-filling"`` (fallback when there is
-        nothing to model), ``"proposal"`` (or what the optimiser calls its phases), ``"told"``
-        (unasked).
+        nothing to model), ``"proposal"`` (or what the optimiser calls its phases), ``"given"``
+        (``x0`` of :func:`boring.minimize`), ``"told"`` (unasked).
     x : ndarray, shape (D,), raw units
     y : float, caller's sign and units
     seconds : float

@@ -23,7 +23,7 @@ from .space import Box
 from .typing import FloatArray
 from .validation import as_constraints, as_points, as_values
 
-__all__ = ["ToldRun"]
+__all__ = ["ToldRun", "inside"]
 
 MIN_CONSTANT = 3
 """Equal values from which on an objective is called constant (chosen here: two may be chance)."""
@@ -84,7 +84,7 @@ class ToldRun(RecordedRun):
                 "constraints is None. Pass constraints=..., NaN where one is not known."
             )
         rows = as_constraints(constraints, points.shape[0], self._n_constraints)
-        self._tell(_inside(self.space, points), values, error=None, constraints=rows)
+        self._tell(inside(self.space, points), values, error=None, constraints=rows)
         return self
 
     def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
@@ -119,7 +119,7 @@ class ToldRun(RecordedRun):
                 f"reason must be text; received {type(reason).__name__}. Pass str(...)."
             )
         points = as_points(x, self.space.dim, "x")
-        self._tell(_inside(self.space, points), np.full(len(points), np.nan), error=reason or None)
+        self._tell(inside(self.space, points), np.full(len(points), np.nan), error=reason or None)
         return self
 
     def withdraw(self, number: int) -> Self:
@@ -191,7 +191,7 @@ class ToldRun(RecordedRun):
         )
 
 
-def _inside(space: Box, points: FloatArray) -> FloatArray:
+def inside(space: Box, points: FloatArray, name: str = "A told point") -> FloatArray:
     """Return points of the box, clipped within rounding; raise for those outside."""
     outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
     if outside.size:
@@ -199,9 +199,9 @@ def _inside(space: Box, points: FloatArray) -> FloatArray:
         x = points[row]
         coordinate = int(np.argmax(np.maximum(space.lower - x, x - space.upper) / space.width))
         raise InvalidInputError(
-            f"A told point must lie in the box; coordinate {coordinate} of row {row} is "
+            f"{name} must lie in the box; coordinate {coordinate} of row {row} is "
             f"{float(x[coordinate])!r}, outside [{float(space.lower[coordinate])!r}, "
-            f"{float(space.upper[coordinate])!r}]. Tell points in raw units, or use a wider box."
+            f"{float(space.upper[coordinate])!r}]. Use raw units, or a wider box."
         )
     return space.clip(points)
 

@@ -51,7 +51,13 @@ def draw(
     (left, right), (below, last) = figure.subfigures(2, 2)
     plotting.plot_loadings(estimate, left, title="Which combinations of knobs matter")
     plotting.plot_sufficient_summary(
-        estimate, X, y, right.add_subplot(), ylabel="loss", title="The loss over both"
+        estimate,
+        X,
+        y,
+        right.add_subplot(),
+        direction="minimize",
+        ylabel="loss",
+        title="The loss over both",
     )
     plotting.plot_importance(estimate, below.add_subplot(), title="How much each knob matters")
     plotting.plot_convergence(

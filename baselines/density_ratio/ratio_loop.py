@@ -153,6 +153,10 @@ class DensityRatioOptimizer(Optimizer):
     ------
     InvalidInputError
         If ``effective_dim`` exceeds the dimension of the space.
+
+    Notes
+    -----
+    ``surrogate`` is None: a score says how likely a point is a good one, not what value it has.
     """
 
     has_gradient: ClassVar[bool] = True

@@ -13,6 +13,7 @@ because their values belong elsewhere.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -27,9 +28,10 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.typing import FloatArray
+from boring.surrogate import ObjectivePosterior
+from boring.typing import BoolArray, FloatArray
 from boring.validation import as_positive_int
-from boring.warping import standardize
+from boring.warping import Units, standardize, standardized
 
 __all__ = ["INITIAL_DESIGNS", "EmbeddedOptimizer", "EmbeddedOptions", "two_start_fit"]
 
@@ -115,6 +117,26 @@ class EmbeddedOptimizer(Optimizer):
         """Whether foreign points may have the features of quite other points."""
         return True
 
+    @property
+    def surrogate(self) -> ObjectivePosterior[RunsPosterior] | None:
+        """The models of all runs, fitted anew, each over the features of x in its embedding.
+
+        A feature is a function of x, so that every point of the box has one. Where a run's
+        embedding reproduces a point, the run's model speaks; of a point that none reproduces, all
+        of them, with equal weights: a model of one run then speaks of x as of the points with the
+        same features, as it does for told points that are foreign to it.
+        """
+        return ObjectivePosterior.of(self, self._runs_posterior)
+
+    def _runs_posterior(self, X: FloatArray, y: FloatArray) -> RunsPosterior:
+        models = []
+        for run, features in enumerate(self.features):
+            rows = self._rows_of_run(run, X)
+            if len(rows):
+                values, units = standardized(y[rows])
+                models.append((features, self._fit(features, X[rows], values), units))
+        return RunsPosterior(models)
+
     @abstractmethod
     def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
         """Return the posterior over the features of points X (n, D) with values y (n,)."""
@@ -169,13 +191,47 @@ class EmbeddedOptimizer(Optimizer):
 
     def _rows_of_run(self, run: int, X: FloatArray) -> np.ndarray:
         """Return indices of the points that a run uses: its own, and those that no run owns."""
-        errors = np.stack([features.down(X)[1] for features in self.features])
-        owned = errors <= OWN_TOLERANCE
+        errors, owned = ownership(self.features, X)
         usable = owned[run] | ~owned.any(axis=0)
         if self.shares_features:
             close = usable & (errors[run] <= FOREIGN_TOLERANCE)
             usable = close if close.any() else usable
         return np.flatnonzero(usable)
+
+
+def ownership(features: Sequence[SearchFeatures], X: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Return how badly each of k embeddings reproduces points X (n, D), and whether it owns them.
+
+    Both of shape (k, n).
+    """
+    errors = np.stack([each.down(X)[1] for each in features])
+    return errors, errors <= OWN_TOLERANCE
+
+
+class RunsPosterior:
+    """The models of interleaved runs as one: that of the run that owns a point, or all of them.
+
+    Parameters
+    ----------
+    models : sequence of (SearchFeatures, GaussianProcess, Units)
+        Of each run that has data: its embedding, its posterior over features, and the way from
+        the run's standardised values to those of all data.
+    """
+
+    def __init__(self, models: Sequence[tuple[SearchFeatures, GaussianProcess, Units]]) -> None:
+        self.models = tuple(models)
+
+    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance (m,) at X (m, D), scaled: those of the mixture."""
+        weights = ownership([features for features, _, _ in self.models], X)[1].astype(float)
+        weights[:, ~weights.any(axis=0)] = 1.0
+        weights /= weights.sum(axis=0)
+        means, variances = np.empty_like(weights), np.empty_like(weights)
+        for row, (features, posterior, units) in enumerate(self.models):
+            mean, variance = posterior.predict(features.of_points(X))
+            means[row], variances[row] = units.values(mean), units.variances(variance)
+        mean = np.sum(weights * means, axis=0)
+        return mean, np.sum(weights * (variances + (means - mean) ** 2), axis=0)
 
 
 def two_start_fit(

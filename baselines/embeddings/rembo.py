@@ -30,12 +30,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from baselines._options import check_choice, check_positive
-from baselines.embeddings.embedded_search import EmbeddedOptimizer, EmbeddedOptions, two_start_fit
+from baselines.embeddings.embedded_search import (
+    EmbeddedOptimizer,
+    EmbeddedOptions,
+    RunsPosterior,
+    two_start_fit,
+)
 from baselines.embeddings.features import SearchFeatures, get_features
 from boring.embedding import RandomEmbedding
 from boring.kernels import Isotropic
 from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
+from boring.surrogate import ObjectivePosterior
 from boring.typing import FloatArray
 
 __all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings", "isotropic_fit"]
@@ -138,6 +144,14 @@ class RemboOptimizer(EmbeddedOptimizer):
     def shares_features(self) -> bool:
         """Whether foreign points may have the features of quite other points."""
         return bool(self.options.kernel == "y")
+
+    @property
+    def surrogate(self) -> ObjectivePosterior[RunsPosterior] | None:
+        """As in `EmbeddedOptimizer`; None with the kernel "y".
+
+        That kernel's model lives on z, of which clipping maps many to one x, and none to most x.
+        """
+        return None if self.options.kernel == "y" else super().surrogate
 
     def _resolved_options(self) -> dict[str, object]:
         return {**super()._resolved_options(), "half_width": self.half_width}

@@ -39,6 +39,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -187,6 +188,11 @@ class ElasticGPOptimizer(Optimizer):
         """Longest lengthscale, scaled units."""
         given: float | None = self.options.longest
         return float(np.sqrt(self.space.dim)) if given is None else given
+
+    @property
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective with the target lengthscale, fitted anew to all data."""
+        return ObjectiveProcess.of(self, self._fit)
 
     def _resolved_options(self) -> dict[str, object]:
         return {**self.option_values(), "longest": self.longest}

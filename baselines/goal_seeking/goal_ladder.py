@@ -244,6 +244,11 @@ class GoalSeekingOptimizer(Optimizer):
     Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
     :class:`GoalSeekingOptions`.
 
+    Notes
+    -----
+    ``surrogate`` is None: the lengthscales are those under which a goal is most credible at the
+    proposed point, not those of the data.
+
     Examples
     --------
     >>> optimizer = GoalSeekingOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)

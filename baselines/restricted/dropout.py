@@ -116,6 +116,11 @@ class DropoutOptimizer(Optimizer):
     InvalidInputError
         If ``n_kept`` exceeds the dimension of the space.
 
+    Notes
+    -----
+    ``surrogate`` is None: each step has a model of other coordinates, to which all the rest is
+    noise, and none of the objective.
+
     Examples
     --------
     >>> optimizer = DropoutOptimizer([(-1, 1)] * 8, direction="minimize", seed=0)

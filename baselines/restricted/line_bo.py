@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,6 +40,7 @@ from boring.acquisition import (
 from boring.models.plain import fit_plain, plain_model
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -208,6 +210,16 @@ class LineBOOptimizer(Optimizer):
         """Evaluations before a line of "descent"."""
         given: int | None = self.options.gradient_points
         return self.space.dim if given is None else given
+
+    @property
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP of the objective at the last proposal's hyperparameters; None before the first."""
+        theta = self.memory.get("theta")
+        if theta is None:
+            return None
+        return ObjectiveProcess.of(
+            self, partial(plain_model(self.space.dim).condition, np.array(theta))
+        )
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)

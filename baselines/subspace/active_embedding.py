@@ -22,7 +22,8 @@ from boring.models.posterior import with_fantasies
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.subspace.factor_fit import basis_of
-from boring.subspace.linear_embedding import fit_embedding, most_informative
+from boring.subspace.linear_embedding import embedding_model, fit_embedding, most_informative
+from boring.surrogate import ObjectivePosterior
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -103,6 +104,18 @@ class ActiveEmbeddingOptimizer(Optimizer):
             return None
         theta = np.array(self.memory["theta"])
         return basis_of(theta[1:-1].reshape(self.space.dim, self.effective_dim))
+
+    @property
+    def surrogate(self) -> ObjectivePosterior[MarginalGP] | None:
+        """The marginal GP at the last proposal's hyperparameters; None before the first.
+
+        Its variance holds what is not known of the embedding.
+        """
+        if "theta" not in self.memory:
+            return None
+        theta = np.array(self.memory["theta"])
+        model = embedding_model(self.space.dim, self.effective_dim)
+        return ObjectivePosterior.of(self, lambda X, y: MarginalGP(model.condition(theta, X, y)))
 
     def _resolved_options(self) -> dict[str, Any]:
         return {**self.option_values(), "effective_dim": self.effective_dim}

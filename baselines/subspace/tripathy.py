@@ -13,6 +13,7 @@ the library's loop, as maximum likelihood on clustered points ends in extremes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from boring.box_search import search_box
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32
 from boring.loop.portfolio import prior_mode, single_model
+from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -30,6 +32,7 @@ from boring.result import InfoValue
 from boring.subspace.active_subspace_gp import ActiveSubspaceGP
 from boring.subspace.checks import MIN_POINTS
 from boring.subspace.stiefel import random_frame
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 from boring.validation import as_positive_int
 from boring.warping import standardize
@@ -104,6 +107,15 @@ class TripathyOptimizer(Optimizer):
         """W, shape (D, d), of the last proposal; None before the first."""
         return np.array(self.memory["W"]) if "W" in self.memory else None
 
+    @property
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP over x W at the last proposal's W and hyperparameters; None before the first."""
+        W = self.active_basis
+        if W is None:
+            return None
+        theta = np.array(self.memory["theta"])
+        return ObjectiveProcess.of(self, partial(projected_model(W).condition, theta))
+
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, standardize(context.data.finite_y)
         n = len(X)
@@ -114,7 +126,7 @@ class TripathyOptimizer(Optimizer):
         else:
             W, learned_at = self._learn(X, y, context.rng), n
         d = W.shape[1]
-        model = single_model(ProjectedArd(W), dimension_scaled(d), MATERN32)
+        model = projected_model(W)
         starts = [prior_mode(model), *([theta] if theta is not None else [])]
         fit = model.fit_best(X, y, starts, max_iterations=FIT_ITERATIONS)
         posterior = with_fantasies(
@@ -144,3 +156,8 @@ class TripathyOptimizer(Optimizer):
             n_restarts=self.options.n_restarts,
         )
         return model.fit(X, y, rng=rng).active_basis
+
+
+def projected_model(W: FloatArray) -> GaussianProcessModel:
+    """Return the model over Z = X W, with a lengthscale for each column of W (D, d)."""
+    return single_model(ProjectedArd(W), dimension_scaled(W.shape[1]), MATERN32)

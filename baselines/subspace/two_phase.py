@@ -30,13 +30,15 @@ from boring.initial_design import uniform_design
 from boring.kernels import Isotropic
 from boring.kernels.maps import ProjectedArd
 from boring.loop.portfolio import prior_mode, single_model
+from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.rng import keyed_generator
+from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
-from boring.warping import moderate, standardize
+from boring.warping import moderate, standardize, standardized
 
 DEFAULT_EFFECTIVE_DIM = 2
 SPARE_CENTERS = 3
@@ -163,6 +165,22 @@ class TwoPhaseOptimizer(Optimizer):
         W = np.array(self.memory.get("W", []))
         return W if W.size else None
 
+    @property
+    def surrogate(self) -> ObjectiveProcess | None:
+        """The GP over x W at the last proposal's W and hyperparameters; None in the first phase.
+
+        It stands on the points that the search stands on: those that are no steps.
+        """
+        data = self.observed
+        if "theta" not in self.memory or not data.is_informative:
+            return None
+        model = projected_model(np.array(self.memory["W"]).reshape(self.space.dim, -1))
+        kept = self._kept(data.finite_X)
+        sign = 1.0 if self.direction == "maximize" else -1.0
+        y, units = standardized(data.finite_y[kept], sign)
+        posterior = model.condition(np.array(self.memory["theta"]), data.finite_X[kept], y)
+        return ObjectiveProcess(self.space, posterior, units)
+
     def _resolved_options(self) -> dict[str, Any]:
         resolved = {"effective_dim": self.effective_dim, "n_centers": self.n_centers}
         return {**self.option_values(), **resolved}
@@ -219,9 +237,7 @@ class TwoPhaseOptimizer(Optimizer):
                     "centres.",
                     SubspaceWarning,
                 )
-        k = W.shape[1]
-        feature_map = ProjectedArd(W) if k else Isotropic()
-        model = single_model(feature_map, dimension_scaled(k or dim))
+        k, model = W.shape[1], projected_model(W)
         kept = self._kept(context.data.finite_X)
         X, y = context.data.finite_X[kept], standardize(context.data.finite_y[kept])
         theta = memory.get("theta")
@@ -249,6 +265,12 @@ class TwoPhaseOptimizer(Optimizer):
         """Return indices of the points that are not steps; of all if fewer than two are left."""
         kept = np.flatnonzero(~np.isin(self.design.rows_of(X), self.design.step_rows))
         return kept if len(kept) > 1 else np.arange(len(X))
+
+
+def projected_model(W: FloatArray) -> GaussianProcessModel:
+    """Return the model over Z = X W, or over X where W (D, 0) has no columns."""
+    dim, k = W.shape
+    return single_model(ProjectedArd(W) if k else Isotropic(), dimension_scaled(k or dim))
 
 
 def leading_directions(gradients: FloatArray, effective_dim: int) -> FloatArray:

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, OptimizeResult
 
+from boring._beginning import begin
 from boring._warn import warn
 from boring.domain import Domain
-from boring.exceptions import BoringWarning, InvalidInputError
+from boring.exceptions import BoringWarning, EvaluationError, InvalidInputError
 from boring.optimizer import Optimizer, optimizer_class
 from boring.registry import get_optimizer
 from boring.space import Box
+from boring.told import BOUND_TOLERANCE
 from boring.typing import FloatArray, SeedLike
 from boring.validation import as_points, as_positive_int, check_options
 
@@ -101,6 +103,11 @@ def minimize_method(
     RuntimeWarning
         If derivatives are given.
 
+    Notes
+    -----
+    An exception of ``fun`` comes out as it is, as from SciPy's own methods; everything evaluated
+    before is in its ``.result``.
+
     Examples
     --------
     >>> from scipy.optimize import minimize
@@ -134,17 +141,21 @@ def minimize_method(
         return fun(np.copy(x), *args)
 
     if all(margin(start[None, :])[0] <= 0.0 for margin in margins):
-        run.tell(start, value(start))
-        monitor(run, None)
+        begin(run, start, None)
     else:
         warn(
             f"x0 should satisfy the constraints; {start.tolist()} does not, and was not evaluated. "
             "Pass another x0.",
             BoringWarning,
         )
-    n_left = maxfev - run.n_told
-    if n_left and not monitor.is_stopped:
-        run.run(value, n_left, callback=monitor, progress=disp)
+    try:
+        run.run(value, maxfev, callback=monitor, progress=disp)
+    except EvaluationError as error:
+        cause: Any = error.__cause__
+        if cause is None:
+            raise
+        cause.result = error.result
+        raise cause from None
     return _result(run, maxfev, monitor.is_stopped)
 
 
@@ -219,7 +230,7 @@ def _box(bounds: Any, start: FloatArray) -> Box:
             f"received {bounds!r}. Put the widest values that make sense for None and infinity."
         )
     box = Box.from_bounds(pairs)
-    if not box.contains(start[None, :])[0]:
+    if not box.contains(start[None, :], BOUND_TOLERANCE)[0]:
         raise InvalidInputError(
             f"x0 must lie within the bounds; received {start.tolist()}. Move it inside, or widen "
             "the bounds."

@@ -18,7 +18,8 @@ suit the background of the axes, light or dark, and survive colour blindness and
 `plot_parallel_coordinates`    evaluated points as lines, coloured by value
 =============================  ====================================================================
 
-Where an optimiser is taken a `boring.study.Study` is, too; its columns bring their names.
+Where an optimiser is taken a `boring.study.Study` is, too; its columns bring their names, and
+slices and parallel coordinates are in the units of its parameters.
 `SubspaceTrace` is a callback that remembers the bases of a run, for `plot_angles` against a truth.
 `new_figure` makes a figure of either background without pyplot; `save` writes a figure or axes.
 
@@ -34,9 +35,10 @@ Examples
 
 from ._canvas import new_figure, save
 from ._theme import LINE_STYLES, MARKERS, PALETTE
-from .model import plot_components, plot_slices
+from .components import plot_components
 from .parallel import plot_parallel_coordinates
 from .runs import plot_angles, plot_convergence
+from .slices import plot_slices
 from .subspace import plot_dimension, plot_importance, plot_loadings, plot_spectrum
 from .summary import plot_sufficient_summary
 from .surrogate import plot_surrogate, plot_surrogate_values

@@ -6,13 +6,14 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 
-__all__ = ["brief", "combination", "names_of", "short_names", "wrap"]
+__all__ = ["brief", "combination", "literal", "names_of", "printable", "short_names", "wrap"]
 
 CHARACTER_WIDTH = 0.56
 """Mean width of a character, in units of the size of the font."""
@@ -22,6 +23,11 @@ SHORT_WIDTH = 18
 
 UNIT = re.compile(r"[(\[][^()\[\]]{1,16}[)\]]")
 """A short remark in brackets, such as a unit, which stays on one line."""
+
+FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+"""Control characters and halves of a pair of surrogates, which neither fonts nor HTML know."""
 
 GAP = "\N{NO-BREAK SPACE}"
 
@@ -40,6 +46,16 @@ def _filled(line: str, width: int) -> str:
         lambda unit: unit[0].replace(" ", "\0") if len(unit[0]) < width else unit[0], line
     )
     return textwrap.fill(held, width).replace("\0", " ")
+
+
+def printable(text: Any) -> str:
+    """Return text without what cannot be shown."""
+    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text))
+
+
+def literal(text: str) -> str:
+    """Return text of which matplotlib takes no part for a formula."""
+    return printable(text).replace("$", r"\$")
 
 
 def names_of(names: Sequence[str] | None, dim: int) -> list[str]:

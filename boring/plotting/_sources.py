@@ -25,6 +25,8 @@ from boring.surrogate import ObjectiveModel
 from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_values
 
+from ._labels import literal
+
 DrawT = TypeVar("DrawT", bound=Callable[..., Any])
 
 
@@ -40,7 +42,8 @@ def takes_studies(draw: DrawT) -> DrawT:
             return draw(source, *args, **kwargs)
         bound = signature.bind(source.optimizer, *args, **kwargs)
         if "names" in signature.parameters:
-            bound.arguments.setdefault("names", source.space.column_names)
+            columns = [literal(name) for name in source.space.column_names]
+            bound.arguments.setdefault("names", columns)
         return draw(*bound.args, **bound.kwargs)
 
     return cast(DrawT, drawn)
@@ -67,12 +70,14 @@ class Points:
     space : Box or None
         None if X is in scaled units already.
     direction : {"minimize", "maximize"} or None
+    constraints : ndarray, shape (n, m), or None
     """
 
     X: FloatArray
     y: FloatArray
     space: Box | None
     direction: Direction | None
+    constraints: FloatArray | None = None
 
     @property
     def dim(self) -> int:
@@ -87,12 +92,14 @@ class Points:
     def finite(self) -> Points:
         """Return the points with a finite value."""
         good = np.isfinite(self.y)
-        return Points(self.X[good], self.y[good], self.space, self.direction)
+        rows = None if self.constraints is None else self.constraints[good]
+        return Points(self.X[good], self.y[good], self.space, self.direction, rows)
 
-    def incumbent(self) -> FloatArray | None:
-        """Return the best point, raw units; None without a finite value or a direction."""
-        index = None if self.direction is None else best_index(self.y, self.direction)
-        return None if index is None else self.X[index]
+    def incumbent(self) -> int | None:
+        """Return the row of the best point; None without a finite value or a direction."""
+        if self.direction is None:
+            return None
+        return best_index(self.y, self.direction, self.constraints)
 
 
 def points_of(
@@ -111,9 +118,11 @@ def points_of(
         return Points(points, as_values(y, len(points), "y"), box, None)
     if isinstance(source, Optimizer):
         history = source.state().history
-        return Points(history.X, history.y, source.space, source.direction)
+        rows = history.constraints(source.n_constraints)
+        return Points(history.X, history.y, source.space, source.direction, rows)
     if isinstance(source, OptimizationResult):
-        return Points(source.X, source.y, box or source.space, source.direction)
+        box = box or source.space
+        return Points(source.X, source.y, box, source.direction, source.constraints)
     raise InvalidInputError(
         f"the points are drawn too, and a {type(source).__name__} does not hold them. "
         "Pass an OptimizationResult, an Optimizer, a Study, or X and y."
@@ -152,6 +161,15 @@ def estimate_of(source: Any) -> SubspaceEstimate:
     estimate = subspace_of(source)
     assert estimate is not None
     return estimate
+
+
+def checked_direction(direction: Any) -> Direction | None:
+    """Return the direction that a caller gave, None if none was given."""
+    if direction not in (None, "minimize", "maximize"):
+        raise InvalidInputError(
+            f'direction must be "minimize", "maximize" or None; received {direction!r}.'
+        )
+    return cast("Direction | None", direction)
 
 
 def check_dim(points: Points, dim: int) -> None:

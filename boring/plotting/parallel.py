@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer
+from boring.parameters import Categorical, ParameterSpace
 from boring.result import OptimizationResult
 from boring.space import Box
-from boring.typing import FloatArray
+from boring.typing import Direction, FloatArray
 from boring.validation import as_positive_int
 
 from . import _canvas as canvas
 from ._labels import brief, names_of, short_names
-from ._sources import Points, points_of, takes_studies
+from ._sources import Points, checked_direction, points_of
+from ._sweeps import label_of, range_of, varying_of
 
 if TYPE_CHECKING:
     from boring.study.recorded import RecordedStudy
@@ -32,11 +37,16 @@ MOST_COORDINATES = 25
 COORDINATE_WIDTH = 0.16
 """Inches between two parameters."""
 
+LETTER_WIDTH, TWO_LINES = 0.07, 0.45
+"""Inches of a letter of a tick, and of two lines that stand apart from the next two."""
+
+RANGE_LINES = 3
+"""Lines that a range may take below a name."""
+
 BEST_SHARE = 0.2
 """Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
 
 
-@takes_studies
 def plot_parallel_coordinates(
     source: OptimizationResult | Optimizer | RecordedStudy | None,
     X: ArrayLike | None = None,
@@ -45,6 +55,7 @@ def plot_parallel_coordinates(
     *,
     space: Box | ArrayLike | None = None,
     names: Sequence[str] | None = None,
+    direction: Direction | None = None,
     most: int | None = None,
     label: str = "value",
     title: str | None = None,
@@ -53,14 +64,16 @@ def plot_parallel_coordinates(
 
     Parameters
     ----------
-    source : OptimizationResult or Optimizer
+    source : OptimizationResult, Optimizer or Study
         None if X and y are given.
     X, y : array_like, shapes (n, D) and (n,), optional
         Raw units if there is a ``space``, else scaled to [-1, 1].
     ax : matplotlib.axes.Axes, optional
     space : Box or array_like of shape (D, 2), optional
     names : sequence of str, optional
-        Of the D parameters.
+        Of the D parameters; of a study, of those that vary.
+    direction : {"minimize", "maximize"}, optional
+        What is better of X and y; a run has its own.
     most : int, optional
         Parameters drawn, by default as many as are legible, 25 at most. Of more, those are chosen
         whose scatter among the best fifth of the points is smallest compared with all points
@@ -73,30 +86,79 @@ def plot_parallel_coordinates(
     -------
     matplotlib.axes.Axes
         Values by rank, the better ones (larger ones, without a direction) drawn last; the best
-        point is a thick line.
+        point is a thick line. A study has one line for each parameter, with its range in its own
+        units where there is room.
 
     Raises
     ------
     InvalidInputError
         If there are no finite values, or shapes disagree.
     """
+    from boring.study.recorded import RecordedStudy
+
+    drawn = source.optimizer if isinstance(source, RecordedStudy) else source
+    run = points_of(drawn, X, y, space).finite()
+    run = replace(run, direction=checked_direction(direction) or run.direction)
+    if not isinstance(source, RecordedStudy):
+        labels = names_of(names, run.dim)
+        return draw_parallel(ax, run, labels, most=most, label=label, title=title)
+    parameters = varying_of(source.space)
+    given = [label_of(p) for p in parameters] if names is None else names
+    return draw_parallel(
+        ax,
+        by_parameter(run, source.space),
+        names_of(given, len(parameters)),
+        ranges=[range_of(p) for p in parameters],
+        most=most,
+        label=label,
+        title=title,
+    )
+
+
+def by_parameter(run: Points, space: ParameterSpace) -> Points:
+    """Return points of the cube with one column for each parameter that varies, [-1, 1].
+
+    Categories stand in the order of their choices; what is not active is in the middle.
+    """
+    columns = []
+    for parameter in varying_of(space):
+        part = run.X[:, space.slice_of(parameter.name)]
+        if isinstance(parameter, Categorical) and parameter.n_columns > 1:
+            places = 2.0 * np.argmax(part, axis=1) / (len(parameter.choices) - 1) - 1.0
+            part = np.where(part.any(axis=1), places, 0.0)[:, None]
+        columns.append(part)
+    return replace(run, X=np.hstack(columns), space=None)
+
+
+def draw_parallel(
+    ax: Axes | None,
+    run: Points,
+    labels: Sequence[str],
+    *,
+    ranges: Sequence[str] | None = None,
+    most: int | None = None,
+    label: str = "value",
+    title: str | None = None,
+) -> Axes:
+    """Draw points; arguments are those of `plot_parallel_coordinates`, and texts of the ranges."""
     axes = canvas.axes_or_new(ax, 7.2, 4.2)
     theme = canvas.theme_of(axes)
     width, _ = canvas.inches(axes)
     if most is None:
         most = int(np.clip((width - 0.6) / COORDINATE_WIDTH, 3, MOST_COORDINATES))
     most = as_positive_int(most, "most")
-    run = points_of(source, X, y, space).finite()
     if not len(run.y):
         raise InvalidInputError("there are no finite values to draw; evaluate some points first.")
-    labels = short_names(names_of(names, run.dim))
     shown = np.arange(run.dim)
     if run.dim > most:
         shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
     bar = _draw_lines(axes, run, shown, theme, label)
-    ticks = [labels[index] for index in shown]
-    upright = sum(len(tick) + 2 for tick in ticks) * 0.075 < width
-    axes.set_xticks(np.arange(len(shown)), ticks, rotation=0 if upright else 90)
+    short = short_names(labels)
+    _name_coordinates(
+        axes,
+        [short[int(i)] for i in shown],
+        None if ranges is None else [ranges[int(i)] for i in shown],
+    )
     axes.set_xlim(-0.3, len(shown) - 0.7)
     axes.set_ylim(-1.05, 1.05)
     axes.set_yticks([-1, 0, 1], ["lower\nbound", "middle", "upper\nbound"])
@@ -106,6 +168,33 @@ def plot_parallel_coordinates(
     canvas.dress(axes, theme, grid="x")
     canvas.wrap_texts(axes, bar)
     return axes  # type: ignore[no-any-return]
+
+
+def _name_coordinates(axes: Any, names: Sequence[str], ranges: Sequence[str] | None) -> None:
+    """Name the lines, side by side if there is room, with their ranges if there is room for them.
+
+    Else names stand upright, and ranges beside them if the lines are far apart.
+    """
+    canvas.settle(axes)
+    slot = canvas.inches(axes)[0] / len(names)
+    ticks, is_level = list(names), _fit(names, slot)
+    if ranges is not None:
+        letters = max(4, int(slot / LETTER_WIDTH) - 1)
+        broken = [textwrap.fill(text, letters, break_long_words=False) for text in ranges]
+        both = [f"{name}\n{text}" for name, text in zip(names, broken, strict=True)]
+        if _fit(both, slot) and all(text.count("\n") < RANGE_LINES for text in broken):
+            ticks, is_level = both, True
+        elif not is_level and slot >= TWO_LINES:
+            ticks = [f"{name}\n{text}" for name, text in zip(names, ranges, strict=True)]
+    axes.set_xticks(np.arange(len(ticks)), ticks, rotation=0 if is_level else 90)
+    for text in axes.get_xticklabels():
+        text.set_multialignment("center" if is_level else "right")
+
+
+def _fit(ticks: Sequence[str], slot: float) -> bool:
+    """Say whether texts have room side by side, each in the middle of so many inches."""
+    longest = [max(len(line) for line in tick.split("\n")) for tick in ticks]
+    return all(LETTER_WIDTH * (0.5 * (a + b) + 1.5) <= slot for a, b in pairwise(longest))
 
 
 def _decisiveness(run: Points) -> FloatArray:

@@ -14,11 +14,11 @@ from boring.result import OptimizationResult
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
 from boring.subspace.rotation import readable_basis
-from boring.typing import FloatArray
+from boring.typing import Direction, FloatArray
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import check_dim, estimate_of, points_of, takes_studies
+from ._sources import check_dim, checked_direction, estimate_of, points_of, takes_studies
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -48,6 +48,7 @@ def plot_sufficient_summary(
     coordinates: int | None = None,
     rotate: bool = True,
     names: Sequence[str] | None = None,
+    direction: Direction | None = None,
     ylabel: str = "value",
     title: str | None = None,
 ) -> Axes:
@@ -68,6 +69,9 @@ def plot_sufficient_summary(
         columns of W.
     names : sequence of str, optional
         Of the D parameters, for the labels of the axes.
+    direction : {"minimize", "maximize"}, optional
+        Which end of the colours stands out as the better one. By default that of the run; an
+        estimate has none, and the larger values stand out.
     ylabel : str
         Of the values, with the unit.
     title : str, optional
@@ -82,8 +86,8 @@ def plot_sufficient_summary(
     Raises
     ------
     InvalidInputError
-        If there is no subspace, the points are missing or do not fit it, or there are fewer than
-        three different values.
+        If there is no subspace, the points are missing or do not fit it, there are fewer than
+        three different values, or the direction is none.
 
     Notes
     -----
@@ -97,6 +101,7 @@ def plot_sufficient_summary(
     points = points_of(None if own else source, X, y, space).finite()
     dim, rank = estimate.active_basis.shape
     check_dim(points, dim)
+    direction = checked_direction(direction) or points.direction
     count = min(rank, 2) if coordinates is None else coordinates
     if count not in (1, 2) or count > rank:
         raise InvalidInputError(
@@ -120,7 +125,7 @@ def plot_sufficient_summary(
         axes.set_ylabel(ylabel)
         above = canvas.legend_above(axes)
     else:
-        low_is_best = points.direction == "minimize"
+        low_is_best = direction == "minimize"
         bars.append(_draw_plane(axes, Z, points.y, predict, theme, ylabel, low_is_best))
         text = coordinate_label("z2", W[:, 1], labels, height)
         axes.set_ylabel(text, fontsize="small")

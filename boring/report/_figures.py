@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from boring import plotting
-from boring.plotting import _canvas as canvas
+from boring.plotting._sources import points_of
+from boring.plotting._sweeps import label_of, parameter_sweeps, range_of, varying_of
+from boring.plotting.parallel import by_parameter, draw_parallel
+from boring.plotting.slices import draw_slices
 from boring.result import feasible_rows
 from boring.subspace.estimate import SubspaceEstimate
 from boring.surrogate import ObjectiveProcess
@@ -17,7 +20,6 @@ from boring.surrogate import ObjectiveProcess
 from ._drawing import Draw, Picture
 from ._source import Source, combinations
 from ._text import number, plain
-from ._units import label_of, ticks_of
 
 __all__ = ["pictures"]
 
@@ -196,50 +198,21 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
 
 
 def _slices(source: Source, model: ObjectiveProcess, best: dict[str, Any]) -> Picture:
-    study = source.study
-    space = study.space
-    center = space.encode(best["parameters"])[0]
-    labels = [label_of(space, column) for column in range(space.dim)]
-    unique = [f"{index} {label}" for index, label in enumerate(labels)]
-    by_label = {text: column for column, text in enumerate(unique)}
-    count = min(space.dim, 6)
-
-    def paint(figure: Any) -> None:
-        # Labels stand for columns until the axes are in the user's units.
-        plotting.plot_slices(
-            model,
-            figure,
-            center=center,
-            value=float(best["value"]),
-            names=unique,
-            top=count,
-            ylabel=source.ylabel,
-        )
-        for panel in figure.axes:
-            column = by_label[panel.get_label()]
-            name, label = space.columns[column]
-            _set_ticks(panel, *ticks_of(space.parameters[name], label))
-            panel.set_xlabel(labels[column], fontsize="small")
-            panel.set_label(labels[column])
-        canvas.wrap_texts(*figure.axes)
-
+    sweeps = parameter_sweeps(source.study.space, source.study.space.encode(best["parameters"])[0])
+    count = min(len(sweeps), 6)
     return Picture(
         "slices",
         "Around the best point",
         f"Mean of the model along each of {count} parameters that change it most, all others as in "
         f"the best point, whose value is {number(float(best['value']), 4)}.",
-        "Dotted: the best point. Band: two standard deviations of the model, without noise.",
-        paint,
+        "Dotted: the best point. Bands and bars: two standard deviations of the model, without "
+        "noise.",
+        lambda figure: draw_slices(
+            figure, model, sweeps, value=float(best["value"]), top=count, ylabel=source.ylabel
+        ),
         height=1.1 + 1.75 * -(-count // 3),
         drops="Slices through the incumbent",
     )
-
-
-def _set_ticks(panel: Any, positions: list[float], texts: list[str]) -> None:
-    """Set the ticks of [-1, 1], those at the ends within the width of the panel."""
-    panel.set_xticks(positions, texts)
-    for text, at in zip(panel.get_xticklabels(), positions, strict=True):
-        text.set_horizontalalignment("left" if at < -0.85 else "right" if at > 0.85 else "center")
 
 
 def _has_components(model: ObjectiveProcess) -> bool:
@@ -293,8 +266,12 @@ def _parallel(source: Source) -> Picture:
         "Each parameter runs from its lower bound at the foot to its upper bound at the head; the "
         f"thick line is the best point.{left_out}",
         _axes(
-            lambda ax: plotting.plot_parallel_coordinates(
-                run, ax=ax, names=source.names, label=source.ylabel
+            lambda ax: draw_parallel(
+                ax,
+                by_parameter(points_of(run).finite(), study.space),
+                [label_of(parameter) for parameter in varying_of(study.space)],
+                ranges=[range_of(parameter) for parameter in varying_of(study.space)],
+                label=source.ylabel,
             )
         ),
         height=4.4,

@@ -14,7 +14,6 @@ from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
 
 from ._text import plain
-from ._units import plain_names
 
 __all__ = ["Source", "combinations"]
 
@@ -42,7 +41,7 @@ class Source:
     @cached_property
     def names(self) -> list[str]:
         """Labels of the columns, for matplotlib."""
-        return plain_names(self.study.space)
+        return [plain(label) for label in self.study.space.column_names]
 
     @property
     def ylabel(self) -> str:

@@ -5,31 +5,18 @@ from __future__ import annotations
 import html
 import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from boring.plotting._labels import literal as plain
+from boring.plotting._labels import printable
+
 __all__ = ["escape", "number", "plain", "printable", "shown", "table", "tag"]
-
-# HTML knows no control characters, nor half of a pair of surrogates.
-FORBIDDEN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
-
-
-def printable(text: Any) -> str:
-    """Return text without what cannot be shown."""
-    return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
 def escape(text: Any) -> str:
     """Return any text such that it is text in HTML, also inside a quoted attribute."""
     return html.escape(printable(text))
-
-
-def plain(text: str) -> str:
-    """Return text of which matplotlib takes no part for a formula."""
-    return printable(text).replace("$", r"\$")
 
 
 def number(value: float, digits: int = 6) -> str:

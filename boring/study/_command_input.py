@@ -34,7 +34,8 @@ def space_argument(text: str) -> ParameterSpace:
             ) from error
     values = json_object(text, "--space")
     if set(values) <= {"parameters", "constraints"} and isinstance(values.get("parameters"), dict):
-        return ParameterSpace.of(values)
+        inner = {name: _with_type(value) for name, value in values["parameters"].items()}
+        return ParameterSpace.of({**values, "parameters": inner})
     # JSON has no tuples: two numbers are bounds, any other list holds choices.
     return ParameterSpace.of({name: _bounds_or_more(value) for name, value in values.items()})
 
@@ -44,6 +45,14 @@ def _bounds_or_more(value: Any) -> Any:
     if is_pair and all(type(end) in (int, float) for end in value):
         return tuple(value)
     return value
+
+
+def _with_type(value: Any) -> Any:
+    """Return the form with a type that bounds and choices stand for."""
+    short = _bounds_or_more(value)
+    if isinstance(short, tuple):
+        return {"type": "real", "low": short[0], "high": short[1]}
+    return {"type": "categorical", "choices": short} if isinstance(short, list) else value
 
 
 def json_object(text: str | None, name: str) -> dict[str, Any]:

@@ -41,7 +41,10 @@ A loop in a shell, for a program that reads its settings as JSON and prints its 
     fi
   done
   boring best run.jsonl
-  boring report run.jsonl
+  boring report run.jsonl                      # in words
+  boring report run.jsonl -o report.html       # with figures, for a browser
+
+'boring COMMAND --help' says more of each.
 
 With --json a command prints one JSON object; numbers that JSON does not know are
 written "nan", "inf" and "-inf". Errors then are JSON on standard error, {"error": ...},
@@ -54,6 +57,31 @@ Exit codes:
     3  another process has the study open, and did not finish within --wait seconds
     4  there is nothing to show yet: no best value, or no subspace
   130  interrupted
+"""
+
+INIT_EPILOG = """\
+What --space takes: JSON, or a file of it. A TOML file has the forms with a type.
+  {"gain": [0.1, 10], "angle": [-90, 90]}                   real numbers between bounds
+  {"layers": [1, 8]}                                        the same: 3.7 may be asked
+  {"layers": {"type": "integer", "low": 1, "high": 8}}      whole numbers
+  {"optics": ["old", "new"]}                                choices
+  {"gain": {"type": "real", "low": 0.1, "high": 10, "log": true, "unit": "dB"}}
+                                                            equal ratios, and a unit
+  {"parameters": {"gain": [0.1, 10], "layers": [1, 8]}, "constraints": ["2 * gain <= layers"]}
+                                                            what every setting has to meet
+The answer says how it was understood.
+"""
+
+PLOT_EPILOG = """\
+Kinds:
+  convergence  best value over the evaluations
+  slices       what the model expects along each parameter, through the best settings
+  parallel     all settings as lines, coloured by their values
+  summary      values over the one or two directions that decide
+  loadings     which parameters make up these directions
+  importance   share of each parameter
+  spectrum     how much each direction decides
+  dimension    evidence for each number of directions
 """
 
 TELL_EPILOG = """\
@@ -126,11 +154,11 @@ def _parser() -> _Parser:
         return sub
 
     init = command("init", _commands.init, "Make a new study.", writes=True)
+    init.epilog = INIT_EPILOG
     init.add_argument(
         "--space",
         required=True,
-        help='JSON or a file of it: names with [low, high], such as {"gain": [0.1, 10]}, a list of '
-        'choices, or {"type": "integer", "low": 1, "high": 8}; or a TOML file',
+        help='names and what they may hold, such as {"gain": [0.1, 10]}; see below',
     )
     init.add_argument(
         "--direction",
@@ -179,7 +207,8 @@ def _parser() -> _Parser:
     ask.add_argument(
         "--fixed",
         metavar="JSON",
-        help='what the settings have to hold, such as {"gain": 2}; the rest is sought for it',
+        help='what the settings have to hold, such as {"gain": 2}; the rest is sought for it. '
+        "All of them given, they are asked as they are",
     )
 
     tell = command("tell", _commands.tell, "Record a value, or a failure.", writes=True)
@@ -227,8 +256,13 @@ def _parser() -> _Parser:
     predict.add_argument(
         "--parameters", metavar="JSON", required=True, help="settings, tried or not"
     )
-    command("subspace", _commands.subspace, "Describe the directions that decide.")
-    plot = command("plot", _commands.plot, "Draw a picture.")
+    command(
+        "subspace",
+        _commands.subspace,
+        "Describe the directions that decide, and how far to trust them.",
+    )
+    plot = command("plot", _commands.plot, "Draw a picture; needs matplotlib.")
+    plot.epilog = PLOT_EPILOG
     plot.add_argument(
         "-o",
         "--output",
@@ -241,7 +275,10 @@ def _parser() -> _Parser:
         choices=KINDS,
         default="convergence",
         metavar="KIND",
-        help=f"{', '.join(KINDS[:-1])} or {KINDS[-1]} (default: %(default)s)",
+        help="which one, see below (default: %(default)s)",
+    )
+    plot.add_argument(
+        "--value-label", metavar="TEXT", help='what the values are, such as "loss (m)"'
     )
     export = command(
         "export", _commands.export, "Write all values to a file that ends in .csv or .json."

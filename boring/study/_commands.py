@@ -31,6 +31,12 @@ class NothingYetError(BoringError):
 
 Answer: TypeAlias = tuple[str, Any]
 
+VALUE_WORDS = {
+    **dict.fromkeys(("convergence", "slices", "summary"), "ylabel"),
+    "parallel": "label",
+}
+"""What the pictures that show values call their label."""
+
 
 def init(args: argparse.Namespace) -> Answer:
     with Study(
@@ -174,7 +180,9 @@ def plot(args: argparse.Namespace) -> Answer:
     if kind in ("importance", "loadings", "spectrum", "dimension") and study.subspace is None:
         raise NothingYetError(f"There is no subspace yet to draw for --kind {kind}.")
     name = {"summary": "sufficient_summary", "parallel": "parallel_coordinates"}.get(kind, kind)
-    picture = getattr(plotting, f"plot_{name}")(study)
+    label = args.value_label if kind in VALUE_WORDS else None
+    words = {} if label is None else {VALUE_WORDS[kind]: label}
+    picture = getattr(plotting, f"plot_{name}")(study, **words)
     plotting.save(picture, args.output)
     return f"Drawn: {args.output}", {"path": str(args.output), "kind": kind}
 

@@ -71,3 +71,31 @@ def additive_model() -> Any:
     optimizer.tell(X[:40], y[:40])
     optimizer.ask()
     return optimizer
+
+
+@cache
+def typed_study() -> Any:
+    """Return a study of three parameters: one logarithmic, one whole, one of choices."""
+    from boring.parameters import Categorical, Integer, Real
+    from boring.study import Study
+
+    study = Study(
+        [
+            Real("rate", 1e-4, 1e0, log=True, unit="1/s"),
+            Integer("stages", 1, 6),
+            Categorical("solvent", ["water", "ethanol", "toluene"]),
+        ],
+        direction="maximize",
+        seed=3,
+        n_initial=14,
+    )
+    bonus = {"water": 0.0, "ethanol": 9.0, "toluene": 4.0}
+
+    def percent(setting: dict[str, Any]) -> float:
+        off = np.log10(setting["rate"]) + 1.7
+        return float(
+            70.0 - 6.0 * off**2 - 1.5 * (setting["stages"] - 4) ** 2 + bonus[setting["solvent"]]
+        )
+
+    study.run(percent, 18, progress=False)
+    return study

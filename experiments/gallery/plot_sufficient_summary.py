@@ -17,5 +17,7 @@ def draw(background: Background = "light") -> Figure:
     figure = plotting.new_figure(6.4, 4.8, background=background)
     X, y = points()
     axes = figure.add_subplot()
-    plotting.plot_sufficient_summary(estimate(), X, y, axes, names=NAMES, ylabel="loss (EUR)")
+    plotting.plot_sufficient_summary(
+        estimate(), X, y, axes, names=NAMES, direction="minimize", ylabel="loss (EUR)"
+    )
     return figure

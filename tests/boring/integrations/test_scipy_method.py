@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import baselines  # noqa: F401 (registers sobol)
 from boring import get_optimizer
-from boring.exceptions import BoringWarning, InvalidInputError, UnknownNameError
+from boring.exceptions import BoringWarning, EvaluationError, InvalidInputError, UnknownNameError
 from boring.integrations.scipy_method import minimize_method
 
 BOUNDS = [(-1.0, 1.0), (-2.0, 2.0)]
@@ -146,8 +146,30 @@ def test_errors_of_the_objective_reach_the_caller():
     def broken(x):
         raise ArithmeticError("broken")
 
-    with pytest.raises(ArithmeticError, match="broken"):
+    with pytest.raises(ArithmeticError, match="broken") as caught:
         run(broken)
+    assert caught.value.result.n_evaluations == 0
+
+
+def test_errors_are_the_same_at_any_evaluation():
+    def broken_at(n, calls):
+        def fun(x):
+            calls.append(x)
+            if len(calls) > n:
+                raise ArithmeticError("broken")
+            return "text" if len(calls) == n == 2 else bowl(x)
+
+        return fun
+
+    with pytest.raises(ArithmeticError, match="broken") as caught:
+        run(broken_at(3, []))
+    assert caught.value.result.n_evaluations == 3
+    with pytest.raises(EvaluationError, match="must return one real number"):
+        run(broken_at(2, []))
+
+
+def test_a_start_may_be_rounded_beyond_a_bound():
+    assert run(x0=(1.0 + 1e-13, 0.0)).run.X[0, 0] == 1.0
 
 
 def test_derivatives_are_left_aside_with_a_warning():

@@ -5,10 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers sobol)
 from boring import plotting
 from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
+from boring.parameters import Categorical, Integer, Ordinal, Real
 from boring.plotting import _canvas, _labels, new_figure
+from boring.study import Study
 from boring.subspace.passive import qr_complement
 
 SMALL, LARGE = (3.5, 2.8), (7.0, 4.4)
@@ -102,6 +105,25 @@ def faults(figure):
     ]
     pairs = itertools.combinations(found, 2)
     return cut + [(t.get_text(), u.get_text()) for (t, a), (u, b) in pairs if overlap(a, b) > 1.5]
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_no_text_of_a_study_is_cut_off_or_meets_another(size) -> None:
+    space = [Real(name[:-4].strip(), 1e-7, 1e-1, log=True, unit="MeV") for name in NAMES[:4]]
+    space += [Categorical("optics of the arc", ["old lattice", "new lattice", "none"])]
+    space += [Integer("number of bunches", 1, 9), Ordinal("aperture", ["small", "large"])]
+    study = Study(space, direction="minimize", optimizer="sobol", seed=0)
+    for suggestion in study.ask(20):
+        study.tell(suggestion, sum(map(len, map(str, suggestion.parameters.values()))))
+    for draw in (
+        lambda: plotting.plot_slices(study, new_figure(*size), ylabel=YLABEL),
+        lambda: plotting.plot_parallel_coordinates(
+            study, ax=new_figure(*size).add_subplot(), label=YLABEL
+        ),
+    ):
+        drawn = draw()
+        found = faults(drawn if hasattr(drawn, "savefig") else drawn.figure)
+        assert not found, found
 
 
 @pytest.mark.parametrize(("dim", "size"), [(5, LARGE), (100, SMALL)])

@@ -266,3 +266,32 @@ def test_bic_is_drawn_above_the_lowest(make) -> None:
     np.testing.assert_allclose(axes.lines[1].get_ydata(), [13.0, 3.0, 13.0, 23.0])
     with pytest.raises(InvalidInputError, match="effective_dim=None"):
         plotting.plot_dimension(dataclasses.replace(estimate, dimension_table=()))
+
+
+def test_a_direction_says_which_end_of_the_colours_stands_out(make) -> None:
+    estimate, X, y = make.estimate(4, 2)
+
+    def lowest_and_highest(**options):
+        points = plotting.plot_sufficient_summary(estimate, X, y, **options).collections[-1]
+        colors = points.to_rgba([y.min(), y.max()])
+        return [float(np.dot(color[:3], [0.2126, 0.7152, 0.0722])) for color in colors]
+
+    low, high = lowest_and_highest(direction="minimize")
+    assert low < high, "the dark end stands out on a light page"
+    assert lowest_and_highest(direction="maximize") == lowest_and_highest()
+    low, high = lowest_and_highest()
+    assert low > high
+    run = make.run(4, subspace=estimate)
+    own = plotting.plot_sufficient_summary(run).collections[-1].to_rgba([run.y.min()])
+    same = plotting.plot_sufficient_summary(run, direction=run.direction)
+    np.testing.assert_array_equal(own, same.collections[-1].to_rgba([run.y.min()]))
+    with pytest.raises(InvalidInputError, match=r'must be "minimize".*received \'down\''):
+        plotting.plot_sufficient_summary(estimate, X, y, direction="down")
+
+
+@pytest.mark.parametrize(("direction", "pick"), [("minimize", np.argmin), ("maximize", np.argmax)])
+def test_bare_points_have_a_best_one_where_a_direction_is_given(make, direction, pick) -> None:
+    _, X, y = make.estimate(4, 2)
+    axes = plotting.plot_parallel_coordinates(None, X, y, direction=direction)
+    np.testing.assert_allclose(axes.lines[-1].get_ydata(), X[pick(y)])
+    assert not plotting.plot_parallel_coordinates(None, X, y).lines

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers sobol)
 from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
-from boring.parameters import Categorical, ParameterSpace, Real
+from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.study import Study
 
 
@@ -81,3 +82,130 @@ def test_axes_are_saved_as_their_figure_is(study, tmp_path) -> None:
         plotting.save(axes, tmp_path / "picture.xyz")
     with pytest.raises(InvalidInputError, match="A figure or axes are needed; received list"):
         plotting.save([axes], tmp_path / "list.png")
+
+
+# Slices and parallel coordinates in the parameters' own units.
+
+TYPED = [
+    Real("gain", 0.1, 10.0, log=True, unit="dB"),
+    Integer("bunches", 1, 4),
+    Fixed("site", "A"),
+    Categorical("optics", ["old", "new", "third"]),
+    Ordinal("size", ["S", "M"]),
+    Real("rate", 1e-6, 1e-2, log=True, when="optics != 'old'"),
+    Integer("turns", 0, 500),
+    Real("shift", 0.0, 1.0, step=0.25),
+]
+
+
+@pytest.fixture(scope="module")
+def typed():
+    """Return a study of every kind of parameter, told 24 values."""
+    found = Study(TYPED, direction="minimize", optimizer="sobol", seed=0)
+    for suggestion in found.ask(24):
+        p = suggestion.parameters
+        value = np.log(p["gain"]) ** 2 + (p["optics"] != "new") + 0.1 * p["bunches"] + p["shift"]
+        found.tell(suggestion, value)
+    return found
+
+
+def panels_of(figure):
+    return {axes.get_label(): axes for axes in figure.axes}
+
+
+def test_slices_run_through_the_values_of_each_parameter(typed) -> None:
+    panels = panels_of(plotting.plot_slices(typed, top=9))
+    best = typed.best["parameters"]
+    always = {"gain (dB)", "bunches", "optics", "size", "turns", "shift"}
+    assert set(panels) == always | ({"rate"} & set(best))
+    gain, optics = panels["gain (dB)"], panels["optics"]
+    assert (gain.get_xscale(), optics.get_xscale()) == ("log", "linear")
+    assert gain.get_xlim() == (0.1, 10.0)
+    assert [text.get_text() for text in gain.get_xticklabels()] == ["0.1", "1", "10"]
+    assert [text.get_text() for text in optics.get_xticklabels()] == ["old", "new", "third"]
+    np.testing.assert_array_equal(panels["bunches"].lines[0].get_xdata(), [1, 2, 3, 4])
+    np.testing.assert_array_equal(panels["shift"].lines[0].get_xdata(), [0, 0.25, 0.5, 0.75, 1])
+    assert len(panels["turns"].lines[0].get_xdata()) > 100
+    for name, axes in (("gain", gain), ("bunches", panels["bunches"]), ("turns", panels["turns"])):
+        assert axes.lines[-1].get_xdata()[0] == best[name]
+        assert axes.lines[-1].get_ydata()[0] == typed.best["value"]
+    assert optics.lines[-1].get_xdata()[0] == ["old", "new", "third"].index(best["optics"])
+
+
+def test_slices_are_what_the_study_predicts(typed) -> None:
+    center = {"gain": 2.0, "bunches": 3, "optics": "new", "size": "S", "rate": 1e-4}
+    center |= {"turns": 250, "shift": 0.5, "site": "A"}
+    panels = panels_of(plotting.plot_slices(typed, center=center, top=9))
+    assert "rate" in panels
+    t, mean = panels["gain (dB)"].lines[0].get_data()
+    expected, _ = typed.predict([{**center, "gain": float(gain)} for gain in t])
+    np.testing.assert_allclose(mean, expected, rtol=1e-6)
+    settings = [{**center, "optics": kind} for kind in ("old", "new", "third")]
+    del settings[0]["rate"]  # not active there
+    mean = panels["optics"].lines[0].get_ydata()
+    expected, sd = typed.predict(settings)
+    # The middle is where a parameter goes that becomes active; here the rate is there.
+    np.testing.assert_allclose(mean, expected, rtol=1e-6)
+    bars = panels["optics"].collections[0].get_segments()
+    np.testing.assert_allclose([bar[1, 1] - bar[0, 1] for bar in bars], 4.0 * sd, rtol=1e-6)
+    without = panels_of(plotting.plot_slices(typed, center=settings[0], top=9))
+    assert "rate" not in without
+    with pytest.raises(InvalidInputError, match="configuration where a Study is drawn"):
+        plotting.plot_slices(typed.optimizer, center=center)
+    with pytest.raises(InvalidInputError, match="each of the 7 parameters; received 1"):
+        plotting.plot_slices(typed, names=["a"])
+
+
+def test_slices_go_through_a_feasible_point() -> None:
+    study = Study({"a": (0.0, 1.0)}, direction="minimize", n_constraints=1, seed=0)
+    study.add([{"a": i / 4, "value": i, "constraint_1": 0.5 if i < 2 else -0.5} for i in range(5)])
+    axes = plotting.plot_slices(study).axes[0]
+    assert (axes.lines[-1].get_xdata()[0], axes.lines[-1].get_ydata()[0]) == (0.5, 2.0)
+
+
+def test_parallel_coordinates_have_one_line_for_each_parameter(typed) -> None:
+    wide = plotting.new_figure(14.0, 4.0).add_subplot()
+    axes = plotting.plot_parallel_coordinates(typed, ax=wide)
+    texts = [text.get_text().replace("\n", " ") for text in axes.get_xticklabels()]
+    assert texts == [
+        "gain 0.1 … 10 dB, log", "bunches 1 … 4", "optics old, new, third", "size S, M",
+        "rate 1e−6 … 0.01, log", "turns 0 … 500", "shift 0 … 1",
+    ]  # fmt: skip
+    best = axes.lines[-1].get_ydata()
+    setting = typed.best["parameters"]
+    assert best[0] == pytest.approx(np.log10(setting["gain"]))
+    assert best[2] == ["old", "new", "third"].index(setting["optics"]) - 1.0
+    narrow = plotting.new_figure(3.5, 2.8).add_subplot()
+    texts = plotting.plot_parallel_coordinates(typed, ax=narrow).get_xticklabels()
+    assert [text.get_text() for text in texts][:2] == ["gain", "bunches"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "expected"),
+    [
+        (Real("a", 3e-7, 2e5, log=True), {"1e−4", "0.1", "100"}),
+        (Real("a", 2.0, 2.5, log=True), {"2", "2.5"}),
+        (Integer("a", 1, 1000, log=True), {"1", "10", "100", "1000"}),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_are_few_and_round(parameter, expected) -> None:
+    study = Study([parameter], direction="maximize", optimizer="sobol", seed=0)
+    for suggestion in study.ask(6):
+        study.tell(suggestion, np.log(suggestion.parameters["a"]))
+    axes = plotting.plot_slices(study).axes[0]
+    texts = [text.get_text() for text in axes.get_xticklabels()]
+    assert expected <= set(texts)
+    assert len(texts) <= 6
+    for place, text in zip(axes.get_xticks(), texts, strict=True):
+        assert float(text.replace("−", "-")) == pytest.approx(place)
+    assert not axes.get_xticks(minor=True).size
+
+
+def test_names_of_choices_are_cut_or_stand_upright_where_there_are_many() -> None:
+    kinds = [f"kind number {i}" for i in range(9)]
+    study = Study({"kind": kinds, "a": (0.0, 1.0)}, direction="maximize", optimizer="sobol", seed=0)
+    for suggestion in study.ask(12):
+        study.tell(suggestion, kinds.index(suggestion.parameters["kind"]))
+    axes = panels_of(plotting.plot_slices(study))["kind"]
+    assert {text.get_rotation() for text in axes.get_xticklabels()} == {90.0}
+    assert len({text.get_text() for text in axes.get_xticklabels()}) == 9

@@ -1,7 +1,6 @@
 """The page: sound HTML that loads nothing, whatever the study holds."""
 
 import base64
-import math
 import re
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -13,9 +12,8 @@ import pytest
 import baselines  # noqa: F401 (registers the optimiser without a subspace)
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
-from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
+from boring.parameters import Categorical, Fixed, ParameterSpace, Real
 from boring.report import html_report, watch_html_report, write_html_report
-from boring.report._units import ticks_of
 from boring.study import Study
 from boring.study.cli import main
 
@@ -224,39 +222,6 @@ def test_paper_has_all_settings_once_and_after_the_figures(large, text):
     assert 'href="#settings"' not in large, "no link to what the screen does not show"
     assert "details:not([open]) { display: none; }" in large.split("@media print")[1]
     assert 'id="settings"' not in text, "the findings show them all"
-
-
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        Real("a", -50.0, 120.0),
-        Real("a", 0.1, 10.0, log=True),
-        Real("a", 3e-7, 2e5, log=True),
-        Real("a", 2.0, 2.5, log=True),
-        Real("a", 0.0, 1.0, step=0.25),
-        Integer("a", 1, 9),
-        Integer("a", 2, 3),
-        Integer("a", 1, 1000, log=True),
-    ],
-)
-def test_ticks_lie_where_the_value_is(parameter):
-    places, texts = ticks_of(parameter, "a")
-    assert 2 <= len(places) <= 4
-    for place, text in zip(places, texts, strict=True):
-        value = float(text.replace("−", "-"))
-        assert parameter.low <= value <= parameter.high
-        fraction = 0.5 * (place + 1.0)
-        if parameter.log:
-            at = parameter.low * math.exp(fraction * math.log(parameter.high / parameter.low))
-        else:
-            at = parameter.low + fraction * (parameter.high - parameter.low)
-        assert value == pytest.approx(at, rel=1e-5, abs=1e-9)
-
-
-def test_ticks_of_choices():
-    assert ticks_of(Ordinal("s", ["S", "M", "L"]), "s") == ([-1.0, 0.0, 1.0], ["S", "M", "L"])
-    assert ticks_of(Categorical("k", ["no", "yes"]), "k=yes")[1] == ["no", "yes"]
-    assert ticks_of(Categorical("k", ["a", "b", "c"]), "k=b")[1] == ["other", "b"]
 
 
 @pytest.fixture

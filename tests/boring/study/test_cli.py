@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from boring.study import Study
+from boring.study._command_input import space_argument
+from boring.study._command_line import KINDS
 from boring.study.cli import main
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -171,8 +173,9 @@ def test_export_import_report_and_pictures(boring, file, tmp_path):
     assert subspace["columns"] == ["gain", "angle"]
     assert math.isclose(sum(subspace["importance"].values()), 1.0)
     picture = tmp_path / "picture.png"
-    for kind in ("convergence", "parallel"):
-        assert boring("plot", file, "-o", picture, "--kind", kind)[0] == 0
+    for kind in ("convergence", "parallel", "slices", "loadings"):
+        words = ("--kind", kind, "--value-label", "loss (m)")
+        assert boring("plot", file, "-o", picture, *words)[0] == 0
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -186,6 +189,22 @@ def test_the_help_names_every_command_and_exit_code(capsys):
     for code in (0, 1, 2, 3, 4, 130):
         assert re.search(rf"^ +{code}  \w", text, re.MULTILINE)
     assert "for i in $(seq 30); do" in text
+
+
+def test_the_help_of_init_and_plot_says_what_is_true(capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        main(["init", "--help"])
+    spaces = re.findall(r"^  (\{.*?\})(?: |$)", capsys.readouterr().out, re.MULTILINE)
+    assert len(spaces) == 6
+    read = [space_argument(space) for space in spaces]
+    kinds = [next(iter(space.parameters.values())).kind for space in read]
+    assert kinds == ["real", "real", "integer", "categorical", "real", "real"]
+    assert [len(space.constraints) for space in read] == [0, 0, 0, 0, 0, 1]
+    with pytest.raises(SystemExit):
+        main(["plot", "--help"])
+    text = capsys.readouterr().out
+    for kind in KINDS:
+        assert re.search(rf"^  {kind}  +\w", text, re.MULTILINE)
 
 
 LOOP = r"""

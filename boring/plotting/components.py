@@ -1,4 +1,4 @@
-"""Pictures of a model: its slices through the incumbent, and its components."""
+"""Pictures of the components of an additive model."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
-from boring.models.base import ObjectiveSurrogate
 from boring.models.posterior import GaussianProcess
 from boring.optimizer import Optimizer
-from boring.result import OptimizationResult
 from boring.surrogate import ObjectiveProcess
 from boring.typing import Direction, FloatArray
-from boring.validation import as_points, as_positive_int, as_real
+from boring.validation import as_positive_int
 from boring.warping import Units
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import model_of, points_of, subspace_of, takes_studies
+from ._panels import columns_of, legible, side_by_side
+from ._sources import checked_direction, takes_studies
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -34,172 +32,11 @@ if TYPE_CHECKING:
 
     from ._canvas import Axes, Figure
 
-__all__ = ["plot_components", "plot_slices"]
+__all__ = ["plot_components"]
 
-MOST_SLICES = 6
 MOST_COMPONENTS = 9
-SLICE_WIDTH, COMPONENT_WIDTH = 1.7, 2.3
+COMPONENT_WIDTH = 2.3
 """Least inches that a panel takes of a figure that is given."""
-
-PANEL_WIDTH, PANEL_HEIGHT = 2.3, 1.9
-"""Inches of a small multiple."""
-
-
-@takes_studies
-def plot_slices(
-    source: OptimizationResult | Optimizer | RecordedStudy | ObjectiveSurrogate,
-    figure: Figure | None = None,
-    *,
-    center: ArrayLike | None = None,
-    value: float | None = None,
-    top: int | None = None,
-    names: Sequence[str] | None = None,
-    ylabel: str = "value",
-    title: str | None = None,
-) -> Figure:
-    """Draw the surrogate along each parameter, all others held at the incumbent.
-
-    Parameters
-    ----------
-    source : OptimizationResult, Optimizer, Study or ObjectiveSurrogate
-        An optimiser brings its surrogate; where it has none, and for a result, a model is fitted
-        to the points: along the subspace if that is trusted.
-    figure : matplotlib.figure.Figure, optional
-    center : array_like, shape (D,), optional
-        Raw units; by default the incumbent. A model needs it.
-    value : float, optional
-        Evaluated at ``center``, to be marked; by default that of the incumbent.
-    top : int, optional
-        Parameters drawn, those along which the mean varies most; by default as many as are legible,
-        6 at most.
-    names : sequence of str, optional
-        Of the D parameters, with their units.
-    ylabel : str
-        Of the values, with the unit.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One panel a parameter, on one scale; the label of each is the parameter's name. The band is
-        two standard deviations of the objective without noise.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no finite value to fit to, or a center is missing.
-    """
-    model, point, found = _model_and_center(source, center)
-    value = found if value is None else as_real(value, "value")
-    space = model.space
-    labels = names_of(names, space.dim)
-    slices = [_slice(model, point, index) for index in range(space.dim)]
-    order = np.argsort([-np.ptp(mean) for _, mean, _ in slices], kind="stable")
-    order = order[: _legible(figure, MOST_SLICES) if top is None else as_positive_int(top, "top")]
-    columns = _side_by_side(len(order))
-    rows = -(-len(order) // columns)
-    if figure is None:
-        figure = canvas.new_figure(max(3.6, PANEL_WIDTH * columns), 0.9 + PANEL_HEIGHT * rows)
-    columns = min(columns, _columns(figure))
-    panels = canvas.grid_of(figure, len(order), columns, sharey=True)
-    theme = canvas.theme_of(panels[0])
-    for panel, index in zip(panels, order, strict=True):
-        ticks, mean, sd = slices[index]
-        panel.set_label(labels[index])
-        draw_curve(panel, ticks, mean, sd, theme, "± 2 sd")
-        panel.axvline(point[index], color=theme.muted, linestyle=":", linewidth=1.2)
-        if value is not None:
-            panel.plot(
-                point[index],
-                value,
-                "D",
-                color=theme.real,
-                markersize=5,
-                label="incumbent",
-                zorder=4,
-            )
-        panel.set_xlim(space.lower[index], space.upper[index])
-        panel.set_xlabel(labels[index], fontsize="small")
-        canvas.few_ticks(panel)
-        panel.locator_params(axis="y", nbins=5)
-        canvas.dress(panel, theme)
-    handles, texts = panels[0].get_legend_handles_labels()
-    canvas.side_label(figure, ylabel, theme)
-    detail = f"{len(order)} of {space.dim} parameters" if len(order) < space.dim else ""
-    canvas.headline(figure, (title or "Slices through the incumbent", detail), theme)
-    _legend_below(figure, handles, texts, theme)
-    canvas.wrap_texts(*panels)
-    return figure
-
-
-def _side_by_side(n: int) -> int:
-    """Return how many of n small multiples stand in a row: four make a square."""
-    return 2 if n == 4 else min(3, n)
-
-
-def _columns(figure: Figure, width: float = SLICE_WIDTH) -> int:
-    """Return how many small multiples of a width in inches stand side by side."""
-    return int(np.clip(canvas.figure_inches(figure)[0] / width, 1, 3))
-
-
-def _legible(figure: Figure | None, most: int, width: float = SLICE_WIDTH) -> int:
-    """Return how many small multiples a figure has room for; a new one grows with them."""
-    if figure is None:
-        return most
-    rows = int(max(1.0, (canvas.figure_inches(figure)[1] - 0.9) / 1.5))
-    return min(most, rows * _columns(figure, width))
-
-
-def _legend_below(figure: Any, handles: Any, texts: Any, theme: canvas.Theme) -> None:
-    legend = figure.legend(
-        handles,
-        texts,
-        loc="outside lower center",
-        ncols=len(texts),
-        fontsize="small",
-        frameon=False,
-    )
-    for text in legend.get_texts():
-        text.set_color(theme.ink)
-
-
-def _model_and_center(
-    source: Any, center: ArrayLike | None
-) -> tuple[ObjectiveSurrogate, FloatArray, float | None]:
-    """Return the model, the point to slice through, and the value evaluated there if there is."""
-    if isinstance(source, ObjectiveSurrogate):
-        if center is None:
-            raise InvalidInputError(
-                "a model has no incumbent; pass center, a point of shape "
-                f"({source.space.dim},) in raw units."
-            )
-        return source, _inside(source, center), None
-    run = points_of(source)
-    best = run.incumbent()
-    if best is None:
-        raise InvalidInputError("there are no finite values to fit to; evaluate some points first.")
-    model = model_of(source, run, subspace_of(source, required=False))
-    if center is not None:
-        return model, _inside(model, center), None
-    value = float(run.y[np.flatnonzero((run.X == best).all(axis=1) & np.isfinite(run.y))[0]])
-    return model, best, value
-
-
-def _inside(model: ObjectiveSurrogate, center: ArrayLike) -> FloatArray:
-    point = as_points(center, model.space.dim, "center")
-    if len(point) != 1 or not model.space.contains(point, 1e-9).all():
-        raise InvalidInputError(f"center must be one point of the box; received {center!r}.")
-    return np.asarray(point[0])
-
-
-def _slice(
-    model: ObjectiveSurrogate, point: FloatArray, index: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    ticks = np.linspace(model.space.lower[index], model.space.upper[index], LINE_POINTS)
-    X = np.repeat(point[None, :], LINE_POINTS, axis=0)
-    X[:, index] = ticks
-    mean, variance = model.predict(X)
-    return ticks, mean, np.sqrt(variance)
 
 
 @takes_studies
@@ -245,10 +82,12 @@ def plot_components(
         If there is no model, or none of its components can be drawn.
     """
     if most is None:
-        most = _legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
+        most = legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")
     posterior, units = _posterior_of(source)
-    low_is_best = (direction or getattr(source, "direction", "maximize")) == "minimize"
+    low_is_best = (
+        checked_direction(direction) or getattr(source, "direction", "maximize")
+    ) == "minimize"
     labels = short_names(names_of(names, posterior.X.shape[1]))
     terms = _drawable(posterior)
     left_out = [
@@ -262,11 +101,11 @@ def plot_components(
     spread = np.ptp(posterior.components(posterior.X)[0], axis=0)
     chosen = sorted(terms, key=lambda term: -spread[term[0]])[:most]
     chosen.sort(key=lambda term: term[0])
-    columns = _side_by_side(len(chosen))
+    columns = side_by_side(len(chosen))
     if figure is None:
         rows = -(-len(chosen) // columns)
         figure = canvas.new_figure(max(3.6, 2.9 * columns), 0.8 + 2.3 * rows)
-    columns = min(columns, _columns(figure, COMPONENT_WIDTH))
+    columns = min(columns, columns_of(figure, COMPONENT_WIDTH))
     panels = canvas.grid_of(figure, len(chosen), columns)
     theme = canvas.theme_of(panels[0])
     lines = []
