@@ -27,11 +27,11 @@ from boring.box_search import (
     search_info,
 )
 from boring.effort import Effort, Kind, effort_of
-from boring.exceptions import InvalidInputError
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.credit import credit_after, leader
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
-from boring.loop.local_turn import LocalStep, is_awaited, local_step
+from boring.loop.local_turn import LocalStep, local_step
+from boring.loop.naming import NamingOptimizer
 from boring.loop.options import BoringOptions
 from boring.loop.plain_turn import posterior_of_trend
 from boring.loop.portfolio import fit_portfolio
@@ -45,22 +45,19 @@ from boring.loop.schedule import (
 )
 from boring.loop.subspace_turn import (
     SubspaceMember,
-    factor_of,
     keep_score,
     take_turn,
     without_score,
 )
-from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.result import BestByMean, InfoValue
-from boring.rng import keyed_generator, single_blas_thread
+from boring.loop.trust_region import is_awaited
+from boring.optimizer import Proposal, ProposalContext
+from boring.result import InfoValue
 from boring.space import Box
-from boring.surrogate import ObjectiveModel, fit_objective_model
-from boring.typing import Direction, FloatArray, SeedLike
+from boring.typing import Direction, SeedLike
 from boring.warping import half_rank_warp, log_warp, warped_noise
 
 if TYPE_CHECKING:
     from boring.loop.thesis_optimizer import ThesisOptimizer
-    from boring.subspace.estimate import SubspaceEstimate
 
 # Leading directions assumed while no subspace has been learned yet [chosen here].
 DEFAULT_EFFECTIVE_DIM = 2
@@ -70,7 +67,7 @@ FEWEST_FIRST = 5
 LOCAL_LEFT_OUT = ("the local metric", "starts of the local search")
 
 
-class BoringOptimizer(Optimizer):
+class BoringOptimizer(NamingOptimizer):
     """Bayesian optimisation that learns, uses and names the active subspace.
 
     Parameters
@@ -94,26 +91,6 @@ class BoringOptimizer(Optimizer):
     options_type: ClassVar[type] = BoringOptions
     weighs_feasibility: ClassVar[bool] = True
     uses_noise_std: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        space: Box | ArrayLike,
-        *,
-        direction: Direction,
-        n_initial: int | None = None,
-        seed: SeedLike = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
-        given = self.options.effective_dim
-        if given is not None and given > self.space.dim:
-            raise InvalidInputError(
-                f"effective_dim must not exceed the number of parameters; received "
-                f"effective_dim = {given} in {self.space.dim} dimensions. Lower it, or leave it "
-                "out to let the data choose."
-            )
-        self._estimates: tuple[int, SubspaceEstimate | None] | None = None
-        self._models: tuple[int, ObjectiveModel | None] | None = None
 
     @classmethod
     def thesis(
@@ -357,72 +334,6 @@ class BoringOptimizer(Optimizer):
     def _leading_directions(self, memory: Mapping[str, Any]) -> int:
         known = self.options.effective_dim or memory.get("effective_dim", DEFAULT_EFFECTIVE_DIM)
         return int(min(known, self.space.dim))
-
-    @property
-    def subspace(self) -> SubspaceEstimate | None:
-        """The active subspace as the data so far show it; None before there is enough data.
-
-        Estimated on log-warped values, with the loop's own factor among the starts, and
-        cached until the next point is told.
-        """
-        n = self.n_told
-        if self._estimates is None or self._estimates[0] != n:
-            self._estimates = (n, self._estimate())
-        return self._estimates[1]
-
-    def _estimate(self) -> SubspaceEstimate | None:
-        from boring.loop.account import account_of_subspace
-
-        data = self.data
-        if not data.is_informative or len(data.finite_y) < 2 + min(self.space.dim, 3):
-            return None
-        rng = keyed_generator(self.entropy, "subspace", self.n_told)
-        with single_blas_thread():
-            return account_of_subspace(
-                data.finite_X,
-                data.finite_y,
-                self.options.effective_dim,
-                min(self.options.max_effective_dim, self.space.dim),
-                self.memory.get("subspace", {}),
-                rng,
-            )
-
-    @property
-    def surrogate(self) -> ObjectiveModel | None:
-        """A GP of the objective in the caller's units and sign; None before there is data."""
-        n = self.n_told
-        if self._models is None or self._models[0] != n:
-            model = None
-            if self.data.is_informative:
-                with single_blas_thread():
-                    model = self._fit_surrogate()
-            self._models = (n, model)
-        return self._models[1]
-
-    def _best_by_mean(self) -> BestByMean | None:
-        is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
-        if not is_noisy or self.surrogate is None:
-            return None
-        rows = self.data.feasible if self.data.feasible.any() else self.data.finite
-        X = self.space.unscale(self.data.X[rows])
-        mean, variance = self.surrogate.predict(X)
-        best = int(np.argmax(self._sign * mean))
-        return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
-
-    def _fit_surrogate(self) -> ObjectiveModel:
-        return fit_objective_model(
-            self.space, self._sign, self.data, self._believed_factor(), self._noise_std
-        )
-
-    def _believed_factor(self) -> FloatArray | None:
-        """Return the loop's factor if its gate is open; told and never asked, a trusted one."""
-        memory = self.memory.get("subspace", {})
-        if memory:
-            return factor_of(memory, self.space.dim) if float(memory["gate"]) > 0 else None
-        if self._history.asks:
-            return None
-        estimate = self.subspace
-        return estimate.factor if estimate is not None and estimate.trusted else None
 
 
 def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:

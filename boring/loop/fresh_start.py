@@ -21,10 +21,11 @@ import numpy as np
 
 from boring.box_search import is_taken, search_info
 from boring.feasibility import Told
-from boring.loop.local_turn import is_awaited, local_step, same_rows
+from boring.loop.local_turn import local_step
 from boring.loop.portfolio import Portfolio, fit_portfolio
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import sees_noise
+from boring.loop.trust_region import is_awaited, same_rows
 from boring.proposal import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.typing import FloatArray

@@ -15,18 +15,13 @@ gain (eight development runs, median by log-EI and by the mean: camelback 2-in-1
 Branin 2-in-25 2.7e-4 and 2e-5). The bound keeps to the few directions along which the model knows
 the function: where only those matter, they are enough, and their points name them (`CAUTION`
 below). With a wide region either would trust one basin (Levy 4-in-20 ends
-above 1 instead of below .5; camelback 2-in-10 at 4e-8 with regions of up to .2). As in
-model-based trust-region methods (Powell 2009; Conn, Scheinberg & Vicente 2009), r grows when
-a step brought at least a quarter of what the model had expected, and shrinks when it brought
-nothing: the more cautiously the more inputs there are, since a model of D inputs has to fail in
-many directions before its failures say anything. What other turns bring does not open it again:
-tried, and searches then settle so late that no budget is left to look elsewhere (Levy 4-in-20
-6.8 instead of 0.3 in the worst of four runs, Rosenbrock 5-in-10 2.6 instead of 1.7).
+above 1 instead of below .5; camelback 2-in-10 at 4e-8 with regions of up to .2). How r
+follows what steps bring is in `boring.loop.trust_region`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +41,14 @@ from boring.kernels import (
     FeatureMap,
     Isotropic,
     KernelTerm,
+)
+from boring.loop.trust_region import (
+    LEAST_RADIUS,
+    failures_in_a_row,
+    goes_on,
+    next_radius,
+    same_rows,
+    shrunk,
 )
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess, best_in_noise
@@ -81,29 +84,17 @@ NOISE_BOUNDS = (1e-12, 1.0)
 METRIC_FLOOR = 1e-3
 ISOTROPIC_ITERATIONS = 50
 METRIC_ITERATIONS = 40
-# The trust region: share of the expected gain that makes a step good, and what follows.
-GOOD_SHARE = 0.25
-GROW = 1.5
-SHRINK = 0.6
-LEAST_RADIUS = 1e-9
-# Beyond so many inputs one failure shrinks the region less: by the root of the excess.
-# [chosen here: from 5 on, camelback 2-in-10 ends at 2e-6 instead of 2e-7; never, Ackley 5-in-25
-# has one of four runs at 19]
-SHRINK_IN_FULL = 10
-# Where noise is seen a failure says less, and the region shrinks by so small a power of that; and
-# the model is fitted from more noise, too, under a prior that expects some.
-PATIENCE_IN_NOISE = 0.3
+# Where the portfolio sees noise the model is fitted from so much of it, too, or it would follow
+# noise of 1 % to the last digit. If it finds less than `LOCALLY_NOISY`, there is none here,
+# whatever there is elsewhere. [chosen here. With a prior on the noise that expects this much, the
+# model of a smooth function of 25 inputs takes for noise what it has too few points to know, and
+# Branin 2-in-25 ends at 6e-4 instead of 1.5e-4 (four development runs)]
 SEEN_NOISE = 1e-2
-SEEN_NOISE_PRIOR = Gaussian(float(np.log(SEEN_NOISE)), 4.0)
-# Distances grow like the root of the dimension; half-widths do not.
-REFERENCE_DIMENSION = 5
+LOCALLY_NOISY = 1e-3
 N_STARTS = 4
 SEARCH_ITERATIONS = 60
 # Expected gains below this share of the values' size are rounding.
 NEGLIGIBLE = 1e-13
-# A told point is the proposed one if all coordinates agree to this (scaled units): there and
-# back between raw and scaled units costs a few digits.
-SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +119,7 @@ class LocalStep:
     memory: dict[str, Any]
 
 
-def local_model(
-    feature_map: FeatureMap, dim: int, sees_noise: bool = False
-) -> GaussianProcessModel:
+def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
     """Return a constant plus a smooth term, in units of the neighbourhood."""
     term = KernelTerm(
         SQUARED_EXPONENTIAL,
@@ -141,9 +130,7 @@ def local_model(
         variance_bounds=VARIANCE_BOUNDS,
     )
     return GaussianProcessModel(
-        AdditiveKernel([term], CONSTANT_VARIANCE),
-        SEEN_NOISE_PRIOR if sees_noise else NOISE_PRIOR,
-        NOISE_BOUNDS,
+        AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR, NOISE_BOUNDS
     )
 
 
@@ -170,7 +157,7 @@ def fit_local(
         Whether the fit begins from much noise, too.
     """
     dim = U.shape[1]
-    model = local_model(Isotropic(), dim, sees_noise).with_noise(noise_variance)
+    model = local_model(Isotropic(), dim).with_noise(noise_variance)
     lengthscale = dimension_scaled(dim, center=LENGTHSCALE_CENTER).mean
     log_noises = [NOISE_PRIOR.mean, float(np.log(SEEN_NOISE))][: 1 + sees_noise]
     starts = [np.array([VARIANCE_PRIOR.mean, lengthscale, noise]) for noise in log_noises]
@@ -179,102 +166,11 @@ def fit_local(
     if not in_metric:
         return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
-    model = local_model(stretched, dim, sees_noise).with_noise(noise_variance)
+    model = local_model(stretched, dim).with_noise(noise_variance)
     round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
     if round_two.value >= round_one.value:
         return isotropic
     return model.condition(round_two.theta, U, v)
-
-
-def same_rows(X: FloatArray, x: Sequence[float]) -> BoolArray:
-    """Tell which rows of X (m, D) are the point x, to the rounding of `SAME`; shape (m,)."""
-    return np.asarray(np.all(np.abs(X - np.asarray(x)) <= SAME, axis=1))
-
-
-def patience(dim: int) -> float:
-    """Return the exponent, at most 1, that slows the trust region's shrinking in D inputs."""
-    return min(1.0, float(np.sqrt(SHRINK_IN_FULL / dim)))
-
-
-def shrunk(radius: float, dim: int, sees_noise: bool = False) -> float:
-    """Return the half-width after a failure."""
-    power = patience(dim) * (PATIENCE_IN_NOISE if sees_noise else 1.0)
-    return float(max(LEAST_RADIUS, SHRINK**power * radius))
-
-
-def last_gain(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float | None:
-    """Return by how much the last local proposal beat its incumbent; None if it is not told."""
-    n_old = int(memory["n"])
-    told = same_rows(X[n_old:], memory["proposed"])
-    return float(y[n_old:][told][0]) - float(memory["best"]) if told.any() else None
-
-
-def is_good(gain: float | None, memory: Mapping[str, Any]) -> bool:
-    """Tell whether a step brought at least `GOOD_SHARE` of the gain it promised."""
-    return gain is not None and gain > GOOD_SHARE * float(memory.get("promised", memory["gain"]))
-
-
-def neighbour_radius(X: FloatArray, best: int) -> float:
-    """Return the half-width of a trust region around X[best] that has never been tried."""
-    dim = X.shape[1]
-    distances = np.sort(np.linalg.norm(X - X[best], axis=1))
-    reach = float(distances[min(len(X) - 1, dim)]) / max(1.0, np.sqrt(dim / REFERENCE_DIMENSION))
-    return float(min(1.0, reach))
-
-
-def next_radius(
-    X: FloatArray, y: FloatArray, memory: Mapping[str, Any], best: int, sees_noise: bool = False
-) -> float:
-    """Return the trust region's half-width after what came since the last step.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, D)
-    y : ndarray, shape (n,)
-        Larger is better.
-    memory : mapping
-        `LocalStep.memory` of the last step; empty before the first.
-    best : int
-        Index of the incumbent.
-    sees_noise : bool, default False
-        A failure then says less, and the region shrinks less.
-    """
-    if not memory:
-        return neighbour_radius(X, best)
-    radius, gain = float(memory["radius"]), last_gain(X, y, memory)
-    if is_good(gain, memory):
-        return min(1.0, GROW * radius)
-    if gain is not None:
-        return radius if gain > 0 else shrunk(radius, X.shape[1], sees_noise)
-    # No step was taken, or it failed: the region stays, unless the incumbent has left it.
-    moved = float(np.max(np.abs(X[best] - np.array(memory["center"]))))
-    return radius if moved <= radius else neighbour_radius(X, best)
-
-
-def goes_on(X: FloatArray, y: FloatArray, memory: Mapping[str, Any] | None) -> bool:
-    """Tell whether the value told last is that of a good local step."""
-    if not memory or not memory["gain"] > 0 or len(y) != int(memory["n"]) + 1:
-        return False
-    return is_good(last_gain(X, y, memory), memory)
-
-
-def failures_in_a_row(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> int:
-    """Return how many of the last local steps, told ones, brought nothing one after another."""
-    gain = last_gain(X, y, memory) if memory else None
-    before = int(memory.get("failures", 0)) if memory else 0
-    if gain is None:
-        return before
-    return 0 if gain > 0 else before + 1
-
-
-def is_awaited(memory: Mapping[str, Any] | None, pending: FloatArray) -> bool:
-    """Tell whether the last local proposal is still out for evaluation.
-
-    Until it is told, the model would only repeat itself.
-    """
-    if not memory or not len(pending):
-        return False
-    return bool(same_rows(pending, memory["proposed"]).any())
 
 
 def local_step(
@@ -316,8 +212,8 @@ def local_step(
     taken : ndarray, shape (m, D), scaled units, optional
         Points of the domain that the step is not to repeat, beside X.
     sees_noise : bool, default False
-        Then log-EI decides in small regions too (a bound on the mean would follow the noise), and
-        the region is patient.
+        Then log-EI decides in small regions too: a bound on the mean would follow the noise. If
+        the model finds noise here as well, the region is patient.
 
     Returns
     -------
@@ -325,7 +221,8 @@ def local_step(
     """
     judged = y if judged is None else judged
     best = int(np.argmax(judged))
-    radius = next_radius(X, judged, memory, best, sees_noise)
+    was_noisy = sees_noise and bool(memory.get("noisy", True))
+    radius = next_radius(X, judged, memory, best, was_noisy)
     if memory and feasibility is not None:
         failed = same_rows(feasibility.data.failed_X, memory["proposed"])
         radius = shrunk(radius, X.shape[1]) if failed.any() else radius
@@ -347,6 +244,8 @@ def local_step(
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
     posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise)
+    is_noisy = sees_noise and bool(posterior.noise_variance > LOCALLY_NOISY)
+    remembered["noisy"] = is_noisy
     remembered["noise_std"] = float(np.sqrt(posterior.noise_variance)) * spread
     low = (np.maximum(-1.0, X[best] - radius) - X[best]) / unit_length
     high = (np.minimum(1.0, X[best] + radius) - X[best]) / unit_length

@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from boring.loop.credit import turn_of
-from boring.loop.local_turn import goes_on, patience
 from boring.loop.portfolio import fitted_noise
+from boring.loop.trust_region import goes_on, patience
 from boring.typing import FloatArray
 
 # Evaluations by turns, by their number modulo the length.
@@ -47,8 +47,8 @@ BEFORE_LOCAL_IN_NOISE = ("portfolio", "plain")
 SEARCHING_IN_NOISE = ("local", "portfolio", "local", "plain")
 SETTLED_IN_NOISE = ("local", "portfolio", "plain", "fresh start")
 # Half-width of the trust region, scaled units (of ten inputs or fewer; see
-# `boring.loop.local_turn.patience`), and expected gain, in units of the spread of the first points,
-# below which a search has settled; and further still. [chosen here]
+# `boring.loop.trust_region.patience`), and expected gain, in units of the spread of the first
+# points, below which a search has settled; and further still. [chosen here]
 SETTLED_RADIUS, SETTLED_GAIN = 1e-2, 1e-5
 DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-10
 # A step to the best bound whose promise is below this has settled, too: it will polish for long.

@@ -22,7 +22,6 @@ import numpy as np
 
 from boring.effort import FULL, Effort
 from boring.kernels import MATERN52, AdditiveKernel, Free, Isotropic, KernelTerm
-from boring.loop.local_turn import same_rows
 from boring.loop.portfolio import (
     CONSTANT_VARIANCE,
     NOISE_PRIOR,
@@ -33,6 +32,7 @@ from boring.loop.portfolio import (
     iso_model,
     one_step_ahead,
 )
+from boring.loop.trust_region import same_rows
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Frobenius, dimension_scaled

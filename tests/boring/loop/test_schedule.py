@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boring.loop.local_turn import patience
 from boring.loop.schedule import (
     DEEP_GAIN,
     DEEP_RADIUS,
@@ -21,6 +20,7 @@ from boring.loop.schedule import (
     sees_noise,
     spread_of_first,
 )
+from boring.loop.trust_region import patience
 
 X = np.array([[0.0, 0.0], [0.5, 0.5], [0.1, -0.2]])
 y = np.array([-1.0, -2.0, -0.5])
@@ -119,7 +119,7 @@ def test_gains_count_in_units_of_the_spread() -> None:
 def test_the_radius_that_counts_as_settled_takes_as_many_failures_in_any_dimension(
     dim: int,
 ) -> None:
-    from boring.loop.local_turn import shrunk
+    from boring.loop.trust_region import shrunk
 
     radius, failures = 1.0, 0
     while not has_settled(_memory(radius=radius, gain=1.0), 1.0, dim):

@@ -1,0 +1,116 @@
+"""What an optimiser that learns a subspace shows: the estimate, and a model of the objective."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boring.exceptions import InvalidInputError
+from boring.loop.schedule import sees_noise
+from boring.loop.subspace_turn import factor_of
+from boring.optimizer import Optimizer
+from boring.result import BestByMean
+from boring.rng import keyed_generator, single_blas_thread
+from boring.space import Box
+from boring.surrogate import ObjectiveModel, fit_objective_model
+from boring.typing import Direction, FloatArray, SeedLike
+
+if TYPE_CHECKING:
+    from boring.subspace.estimate import SubspaceEstimate
+
+__all__ = ["NamingOptimizer"]
+
+
+class NamingOptimizer(Optimizer):
+    """Base of the optimisers with an effective dimension, a subspace and a surrogate.
+
+    Estimates and models are made when they are asked for, and kept until the next point is told.
+    """
+
+    def __init__(
+        self,
+        space: Box | ArrayLike,
+        *,
+        direction: Direction,
+        n_initial: int | None = None,
+        seed: SeedLike = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(space, direction=direction, n_initial=n_initial, seed=seed, **options)
+        given = self.options.effective_dim
+        if given is not None and given > self.space.dim:
+            raise InvalidInputError(
+                f"effective_dim must not exceed the number of parameters; received "
+                f"effective_dim = {given} in {self.space.dim} dimensions. Lower it, or leave it "
+                "out to let the data choose."
+            )
+        self._estimates: tuple[int, SubspaceEstimate | None] | None = None
+        self._models: tuple[int, ObjectiveModel | None] | None = None
+
+    @property
+    def subspace(self) -> SubspaceEstimate | None:
+        """The active subspace as the data so far show it; None before there is enough data.
+
+        Estimated on log-warped values, with the loop's own factor among the starts, and
+        cached until the next point is told.
+        """
+        n = self.n_told
+        if self._estimates is None or self._estimates[0] != n:
+            self._estimates = (n, self._estimate())
+        return self._estimates[1]
+
+    def _estimate(self) -> SubspaceEstimate | None:
+        from boring.loop.account import account_of_subspace
+
+        data = self.data
+        if not data.is_informative or len(data.finite_y) < 2 + min(self.space.dim, 3):
+            return None
+        rng = keyed_generator(self.entropy, "subspace", self.n_told)
+        with single_blas_thread():
+            return account_of_subspace(
+                data.finite_X,
+                data.finite_y,
+                self.options.effective_dim,
+                min(self.options.max_effective_dim, self.space.dim),
+                self.memory.get("subspace", {}),
+                rng,
+            )
+
+    @property
+    def surrogate(self) -> ObjectiveModel | None:
+        """A GP of the objective in the caller's units and sign; None before there is data."""
+        n = self.n_told
+        if self._models is None or self._models[0] != n:
+            model = None
+            if self.data.is_informative:
+                with single_blas_thread():
+                    model = self._fit_surrogate()
+            self._models = (n, model)
+        return self._models[1]
+
+    def _best_by_mean(self) -> BestByMean | None:
+        is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
+        if not is_noisy or self.surrogate is None:
+            return None
+        rows = self.data.feasible if self.data.feasible.any() else self.data.finite
+        X = self.space.unscale(self.data.X[rows])
+        mean, variance = self.surrogate.predict(X)
+        best = int(np.argmax(self._sign * mean))
+        return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
+
+    def _fit_surrogate(self) -> ObjectiveModel:
+        return fit_objective_model(
+            self.space, self._sign, self.data, self._believed_factor(), self._noise_std
+        )
+
+    def _believed_factor(self) -> FloatArray | None:
+        """Return the loop's factor if its gate is open; told and never asked, a trusted one."""
+        memory = self.memory.get("subspace", {})
+        if memory:
+            return factor_of(memory, self.space.dim) if float(memory["gate"]) > 0 else None
+        if self._history.asks:
+            return None
+        estimate = self.subspace
+        return estimate.factor if estimate is not None and estimate.trusted else None
