@@ -41,7 +41,7 @@ __all__ = [
 SEED = 20260101
 DIMS = (5, 10, 25, 100, 1000)
 POINTS = (25, 50, 100, 200)
-MANY_POINTS, MANY_POINTS_DIMS = 500, (10, 100)
+MANY_POINTS, MANY_POINTS_DIMS = 500, (10, 100, 1000)
 REPEATS = 8
 """Suggestions timed in each cell, half of them the local model's."""
 
@@ -176,7 +176,9 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
     times : sequence of GrowthTimes
     path : Path
     """
-    figure = new_figure(10.0, 3.6)
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+
+    figure = new_figure(10.0, 4.2)
     over_n, over_dim, memory = figure.subplots(1, 3)
     dims = sorted({one.cell.dim for one in times})
     points = sorted({one.cell.n for one in times})
@@ -210,7 +212,10 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
         ax.grid(alpha=0.3, which="both")
     memory.set_ylim(bottom=0.0)
     for ax in (over_n, over_dim):
-        ax.legend(fontsize="x-small")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        ax.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.legend(fontsize="small", ncol=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return save(figure, path)
 
 

@@ -126,7 +126,7 @@ PARTS: tuple[Variant, ...] = (
     ),
     part("no credit", constants={"boring.loop.credit.WORTH": float("inf")}),
     part("impatient in noise", constants={"boring.loop.trust_region.PATIENCE_IN_NOISE": 1.0}),
-    part("local noise from one start", constants={"boring.loop.local_turn.SEEN_NOISE": 1e-8}),
+    part("local noise unsought", constants={"boring.loop.local_turn.NOISE_EVIDENCE": float("inf")}),
     part("polishing for ever", constants={"boring.loop.schedule.POLISHED": DEEP}),
     part("shrink in full", constants={"boring.loop.trust_region.SHRINK_IN_FULL": 10**9}),
     part("local points scored", constants={"boring.loop.algorithm.without_score": score_all}),
