@@ -22,9 +22,9 @@ were measured together: development runs, median without and with.
     camelback 2-in-5                  .002   .002    6
 
 Credit without patience, four runs each: Ackley 10 (two at 2 and 4), off centre 5; patience alone:
-6.4 and 4.0, Ackley 5-in-25 .11. With patience wherever the *portfolio* sees noise Ackley off centre
-ends at 1.9, but Branin 2-in-25, in which it sees noise by mistake, at 1.2e-3 instead of 2.1e-4 (eight
-runs; without credit, too, 1e-4).
+6.4 and 4.0, Ackley 5-in-25 .11. With patience wherever the *portfolio* sees noise Ackley off
+centre ends at 1.9, but Branin 2-in-25, in which it sees noise by mistake, at 1.2e-3 instead of
+2.1e-4 (eight runs; without credit, too, 1e-4).
 """
 
 from __future__ import annotations
