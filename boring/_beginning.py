@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .domain import Domain
 from .exceptions import InvalidInputError, JournalError
 from .history import Ask, Event, Tell, frozen_point
 from .told import inside
-from .typing import FloatArray
+from .typing import BoolArray, FloatArray
 from .validation import as_constraints, as_points, as_values
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _check_askable(optimizer: Optimizer, points: FloatArray) -> None:
     domain = optimizer.domain
     scaled = optimizer.space.scale(points)
     on_lattice = np.all(np.abs(domain.snap(scaled) - scaled) <= domain.resolution, axis=1)
-    refused = np.flatnonzero(~(on_lattice & domain.allowed(scaled)))
+    refused = np.flatnonzero(~(on_lattice & allowed_within_rounding(domain, scaled)))
     if refused.size:
         row = int(refused[0])
         what = "allows" if on_lattice[row] else "has on its lattice"
@@ -81,13 +82,28 @@ def _check_askable(optimizer: Optimizer, points: FloatArray) -> None:
         )
 
 
+def allowed_within_rounding(domain: Domain, U: FloatArray) -> BoolArray:
+    """Say of points (n, D), scaled units, whether a domain's constraints allow them, shape (n,).
+
+    A point that a caller puts on the edge of a constraint may come out beyond it in scaled units,
+    by rounding. So each constraint has to hold at the point, or where one of its coordinates
+    differs by no more than the domain's resolution.
+    """
+    found = domain.allowed(U)
+    for row in np.flatnonzero(~found):
+        steps = np.diag(domain.resolution)
+        near = np.clip(U[row] + np.vstack([steps, -steps]), -1.0, 1.0)
+        found[row] = np.all(np.any(domain.values(domain.snap(near)) <= 0.0, axis=0))
+    return found
+
+
 def _known(y0: Any, n: int, n_constraints: int) -> tuple[FloatArray, FloatArray]:
     """Return values (n,) and constraints (n, m) from what the objective returned."""
     if not n_constraints:
         return as_values(y0, n, "y0"), as_constraints(None, n, 0)
     try:
-        pairs = [y0] if n == 1 and isinstance(y0, tuple) else list(y0)
-        values, rows = zip(*pairs, strict=True)
+        pairs = [y0] if n == 1 and isinstance(y0, tuple) and len(y0) == 2 else list(y0)
+        values, rows = zip(*pairs, strict=True) if pairs else ([], np.empty((0, n_constraints)))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             f"With {n_constraints} constraints y0 must hold a pair for each point, its value and "

@@ -8,6 +8,7 @@ import numpy as np
 
 from .domain import Domain
 from .typing import FloatArray
+from .warping import LARGEST
 
 __all__ = [
     "constraint_slopes",
@@ -222,7 +223,7 @@ def _by_evolution(domain: Domain, rng: np.random.Generator) -> FloatArray | None
 
     members = max(1, EVOLUTION_POPULATION // domain.dim)
     outcome = differential_evolution(
-        lambda columns: np.minimum(domain.violation(np.clip(columns.T, -1.0, 1.0)), 1e300),
+        lambda columns: np.minimum(domain.violation(np.clip(columns.T, -1.0, 1.0)), LARGEST),
         [(-1.0, 1.0)] * domain.dim,
         maxiter=max(5, EVOLUTION_EVALUATIONS // (members * domain.dim)),
         popsize=members,

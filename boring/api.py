@@ -182,8 +182,7 @@ def maximize(
     journal, stopping, progress
         As in :func:`minimize`.
     **options
-        ``n_initial``, ``domain`` and ``repeats`` (:class:`boring.optimizer.Optimizer`), and the
-        options of the method.
+        As in :func:`minimize`.
 
     Returns
     -------

@@ -16,6 +16,7 @@ from .typing import FloatArray
 
 __all__ = [
     "as_constraints",
+    "as_float",
     "as_points",
     "as_positive_int",
     "as_real",
@@ -57,11 +58,26 @@ def real_array(value: ArrayLike) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray) and array.dtype.kind in _REAL_KINDS:
         return np.asarray(np.ma.filled(value.astype(np.float64), np.nan))
     if array.dtype == object and all(isinstance(item, numbers.Real) for item in array.flat):
-        return np.array([_float(item) for item in array.flat]).reshape(array.shape)
+        return np.array([as_float(item) for item in array.flat]).reshape(array.shape)
     return array
 
 
-def _float(value: Any) -> float:
+def as_float(value: Any) -> float:
+    """Return a real number, as a float; an integer beyond float64 becomes infinite.
+
+    Parameters
+    ----------
+    value : numbers.Real
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> as_float(3), as_float(-(10**400))
+    (3.0, -inf)
+    """
     try:
         return float(value)
     except OverflowError:
@@ -267,7 +283,7 @@ def as_real(value: Any, name: str, rule: str = "a finite real number") -> float:
     3.0
     """
     if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        number = _float(value)
+        number = as_float(value)
         if math.isfinite(number):
             return number
     raise InvalidInputError(f"{name} must be {rule}; received {value!r}. Pass a finite number.")

@@ -34,7 +34,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.result import InfoValue
+from boring.result import InfoValue, sign_of
 from boring.rng import keyed_generator
 from boring.surrogate import ObjectiveProcess
 from boring.typing import FloatArray
@@ -176,8 +176,7 @@ class TwoPhaseOptimizer(Optimizer):
             return None
         model = projected_model(np.array(self.memory["W"]).reshape(self.space.dim, -1))
         kept = self._kept(data.finite_X)
-        sign = 1.0 if self.direction == "maximize" else -1.0
-        y, units = standardized(data.finite_y[kept], sign)
+        y, units = standardized(data.finite_y[kept], sign_of(self.direction))
         posterior = model.condition(np.array(self.memory["theta"]), data.finite_X[kept], y)
         return ObjectiveProcess(self.space, posterior, units)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, OptimizeResult
 
-from boring._beginning import begin
+from boring._beginning import allowed_within_rounding, begin
 from boring._warn import warn
 from boring.domain import Domain
 from boring.exceptions import BoringWarning, EvaluationError, InvalidInputError
@@ -133,14 +133,14 @@ def minimize_method(
     maxfev = as_positive_int(maxfev, "maxfev")
     start = as_points(x0, np.size(x0), "x0")[0]
     box = _box(bounds, start)
-    margins = _margins(constraints, len(start))
-    run = factory(box, direction="minimize", seed=seed, domain=_domain(box, margins), **options)
+    domain = _domain(box, _margins(constraints, len(start)))
+    run = factory(box, direction="minimize", seed=seed, domain=domain, **options)
     monitor = _Monitor(callback)
 
     def value(x: FloatArray) -> float:
         return fun(np.copy(x), *args)
 
-    if all(margin(start[None, :])[0] <= 0.0 for margin in margins):
+    if allowed_within_rounding(domain, box.scale(start[None, :]))[0]:
         begin(run, start, None)
     else:
         warn(

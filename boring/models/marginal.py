@@ -282,7 +282,7 @@ class MarginalGP:
             ):
                 part = slope * weights
                 target[:, :, b] = (part - rest) @ data - part.sum(axis=1)[:, None] * X
-        g[:, 1:-1], h[:, 1:-1] = dM.reshape(t, -1), dV.reshape(t, -1)
+        g[:, 1:-1], h[:, 1:-1] = dM.reshape(t, D * d), dV.reshape(t, D * d)
         return mean, V, g, h
 
     def _slope_along(self, x: FloatArray, direction: FloatArray, of_mean: bool) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 from boring.parameters.base import IntArray, Parameter, as_number
 from boring.parameters.steps import Steps
 from boring.typing import FloatArray
+from boring.validation import as_float
 
 __all__ = ["Real"]
 
@@ -67,7 +68,7 @@ class Real(Parameter):
     def __post_init__(self) -> None:
         """Check bounds and set the resolution."""
         super().__post_init__()
-        low, high = (float(as_number(getattr(self, end), self, end)) for end in ("low", "high"))
+        low, high = (as_float(as_number(getattr(self, end), self, end)) for end in ("low", "high"))
         object.__setattr__(self, "low", low + 0.0)
         object.__setattr__(self, "high", high + 0.0)
         if not isinstance(self.log, bool):
@@ -115,7 +116,7 @@ class Real(Parameter):
 
     def check(self, value: Any) -> float:
         """Return the value at the parameter's resolution."""
-        number = float(as_number(value, self, "the value"))
+        number = as_float(as_number(value, self, "the value"))
         slack = np.spacing(max(abs(self.low), abs(self.high))) * 4
         if not self.low - slack <= number <= self.high + slack:
             self._refuse_value(
@@ -172,7 +173,7 @@ class Real(Parameter):
 
     def _check_step(self) -> None:
         """Check the step and move ``high`` to the last value it reaches, as Optuna does."""
-        step = float(as_number(self.step, self, "step"))
+        step = as_float(as_number(self.step, self, "step"))
         if self.log or not 0 < step <= (self.high - self.low) * (1 + ON_A_STEP):
             self._refuse(
                 "step must be positive, at most high - low, and not be joined with log; received "

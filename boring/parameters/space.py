@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,6 +198,12 @@ class ParameterSpace:
             from boring.parameters.frames import from_frame
 
             configurations = from_frame(configurations)
+        if not isinstance(configurations, Iterable):
+            raise InvalidInputError(
+                "Configurations must be a dict, a list of dicts or a DataFrame; received "
+                f"{configurations!r}."
+            )
+        configurations = list(configurations)
         checked = []
         for index, configuration in enumerate(configurations):
             try:

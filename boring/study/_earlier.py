@@ -15,7 +15,7 @@ import numpy as np
 from boring._warn import warn
 from boring.exceptions import BoringWarning, InvalidInputError, OutsideSpaceError
 from boring.parameters import ParameterSpace
-from boring.validation import suggest
+from boring.validation import as_float, suggest
 
 from ._tables import labels, texts_of
 from .recorded import RecordedStudy
@@ -255,6 +255,6 @@ def _number(cell: Any, name: str) -> float:
     if _is_gap(cell) or (isinstance(cell, str) and not cell.strip()):
         return float("nan")
     try:
-        return float(cell)
+        return as_float(cell)
     except (TypeError, ValueError):
         raise InvalidInputError(f"{name} must be a number; received {cell!r}.") from None

@@ -128,8 +128,10 @@ class RecordedStudy:
             found = self._optimizer._best_by_mean()
             if found is None:
                 return None
-            told = next(tell for tell in self._optimizer._history.tells if all(tell.x == found.x))
-            parameters = parameters_of(told, self._space)
+            history = self._optimizer._history
+            # The nearest: its way through scaled units may have rounded the point.
+            nearest = int(np.argmin(np.abs(history.X - found.x).max(axis=1)))
+            parameters = parameters_of(history.tells[nearest], self._space)
             return {"parameters": parameters, "mean": found.mean, "sd": found.sd}
 
     def predict(self, configurations: Any) -> tuple[FloatArray, FloatArray]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401 (registers the names)
-from boring.optimizer import Optimizer
-from boring.registry import get_optimizer, optimizer_class, optimizer_names
+from boring.optimizer import Optimizer, optimizer_class
+from boring.registry import get_optimizer, optimizer_names
 from boring.surrogate import ObjectivePosterior, ObjectiveProcess
 
 NO_MODEL = {"random", "sobol"}
@@ -112,3 +112,12 @@ def test_the_elastic_process_keeps_a_given_target():
     X = optimizer.space.sample(12, np.random.default_rng(0))
     optimizer.tell(X, value(X))
     assert optimizer.surrogate.posterior.theta[1] == np.log(0.7)
+
+
+@pytest.mark.parametrize("name", ["active-embedding", "alebo", "elastic-gp", "tripathy"])
+def test_no_points_have_no_values(name):
+    optimizer = get_optimizer(name)([(0.0, 2.0)] * 3, direction="minimize", seed=0)
+    X = optimizer.space.sample(10, np.random.default_rng(0))
+    optimizer.tell(X, value(X)).ask()
+    mean, variance = optimizer.surrogate.predict(np.empty((0, 3)))
+    assert mean.shape == variance.shape == (0,)

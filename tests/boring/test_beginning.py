@@ -133,6 +133,35 @@ def test_points_to_evaluate_are_of_the_domain():
         assert boring.minimize(bowl, BOUNDS, 3, x0=x0, y0=2.0, **arguments).y[0] == 2.0
 
 
+def test_a_point_on_the_edge_of_a_constraint_is_of_the_domain_in_spite_of_rounding():
+    space = boring.Box([-0.7, 0.2], [2.9, 1.9])
+    points = np.array([[0.3 * i - 0.6, 0.1 * i + 0.3] for i in range(10)])
+    for x in points:
+        edges = [
+            lambda U, x=x: space.unscale(U)[:, 0] - x[0],
+            lambda U, x=x: x[1] - space.unscale(U)[:, 1],
+        ]
+        call = {"method": "sobol", "seed": 0, "x0": x}
+        result = boring.minimize(bowl, space, 1, domain=Domain(2, None, edges), **call)
+        np.testing.assert_array_equal(result.X[0], x)
+        beyond = [edges[0], lambda U, x=x: x[1] + 1e-6 - space.unscale(U)[:, 1]]
+        with pytest.raises(InvalidInputError, match="domain allows"):
+            boring.minimize(bowl, space, 1, domain=Domain(2, None, beyond), **call)
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_pairs_may_be_none_or_a_tuple(m):
+    def fun(x):
+        return bowl(x), [0.4 - x[0]] * m
+
+    call = {"method": "sobol", "seed": 0, "n_constraints": m}
+    assert boring.minimize(fun, BOUNDS, 2, x0=np.empty((0, 2)), y0=[], **call).n_evaluations == 2
+    for n in (1, 2):
+        y0 = tuple(fun(x) for x in X0[:n])
+        result = boring.minimize(fun, BOUNDS, 2, x0=X0[:n], y0=y0, **call)
+        np.testing.assert_array_equal(result.y[:n], [bowl(x) for x in X0[:n]])
+
+
 # Journals.
 
 

@@ -182,6 +182,11 @@ def test_repair_gives_up_on_the_impossible():
     assert repair(never, np.zeros((2, 2)), rng) is None
 
 
+def test_repair_bears_a_constraint_that_is_nowhere_a_number():
+    domain = Domain(2, constraints=[lambda U: np.full(len(U), np.nan)])
+    assert repair(domain, np.zeros((1, 2)), np.random.default_rng(0)) is None
+
+
 def test_projection_bears_a_constraint_that_spans_all_magnitudes():
     space = ParameterSpace(
         [Real("p", 1e-300, 1e300, log=True), Categorical("kind", ["a", "b"])],

@@ -93,6 +93,15 @@ def test_a_start_that_breaks_a_constraint_is_not_evaluated():
     assert result.nfev == 12
 
 
+def test_a_start_on_the_edge_of_a_constraint_is_evaluated():
+    for start in ([0.1, 0.2], [0.7, -0.9], [-1 / 3, 0.7], [0.3, 1.1]):
+        edge = LinearConstraint([[0.3, 0.7]], -np.inf, 0.3 * start[0] + 0.7 * start[1])
+        result = run(x0=start, bounds=[(-1.1, 0.9), (-2.0, 1.7)], constraints=edge)
+        np.testing.assert_array_equal(result.run.X[0], start)
+    tenths = {"type": "ineq", "fun": lambda x: 0.3 - x[0] - x[1]}  # -5.6e-17 at the start
+    np.testing.assert_array_equal(run(x0=[0.1, 0.2], constraints=tenths).run.X[0], [0.1, 0.2])
+
+
 def test_both_forms_of_callback_see_the_best_so_far():
     seen, results = [], []
     run(callback=seen.append)

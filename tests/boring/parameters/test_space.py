@@ -35,6 +35,7 @@ GOOD = {"gain": 1.0, "layers": 2, "kind": None}
         (lambda: Real("x", float("nan"), 2), "low is NaN"),
         (lambda: Real("x", 0, float("inf")), "high must be finite"),
         (lambda: Real("x", -1.7e308, 1.7e308), "finite amount"),
+        (lambda: Real("x", 0, 10**400), "finite amount"),
         (lambda: Real("x", 0, 1, log=True), "needs low > 0"),
         (lambda: Real("x", 1e16, 1e16 + 8), "too near each other"),
         (lambda: Real("x", 0, 1, step=2), "step must be positive"),
@@ -70,6 +71,7 @@ def test_wrong_parameters_are_refused_with_the_rule(make, message):
         ({"gain": float("nan")}, "'gain': the value is NaN"),
         ({"gain": np.nan}, "'gain': the value is NaN"),
         ({"gain": 11}, "between 0.1 and 10.0; received 11"),
+        ({"gain": 10**400}, "between 0.1 and 10.0; received inf"),
         ({"gain": True}, "must be a number"),
         ({"layers": 2.5}, "whole number"),
         ({"layers": 9}, "between 1 and 8"),
@@ -129,6 +131,17 @@ def test_data_frames_as_pandas_makes_them(tmp_path):
         SPACE.encode(frame)
     with pytest.raises(InvalidInputError, match="must differ"):
         SPACE.encode(pandas.concat([frame, frame], axis=1))
+
+
+@pytest.mark.parametrize("given", [None, 3])
+def test_what_is_no_configuration_is_not_encoded(given):
+    with pytest.raises(InvalidInputError, match=f"dict, a list of dicts .*received {given}"):
+        SPACE.encode(given)
+
+
+def test_configurations_may_come_from_an_iterator():
+    listed = SPACE.decode([[0.0] * SPACE.dim, [0.5] * SPACE.dim])
+    np.testing.assert_array_equal(SPACE.encode(iter(listed)), SPACE.encode(listed))
 
 
 def test_columns_and_importance_by_parameter():

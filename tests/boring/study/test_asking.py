@@ -186,6 +186,17 @@ def test_with_noise_the_best_by_mean_is_a_configuration_that_was_told():
     assert best["mean"] > study.best["value"]
 
 
+def test_the_best_by_mean_may_be_of_earlier_data():
+    study = Study(
+        {"a": (0.0, 1.0), "b": (0.1, 10.0)}, direction="maximize", noise_std=0.5, seed=0
+    )
+    rows = [{"a": i / 13, "b": 0.3 + i / 7, "value": -((i - 5.2) ** 2)} for i in range(12)]
+    study.add(rows)
+    best = study.best_by_mean
+    assert best["parameters"] in [{"a": row["a"], "b": row["b"]} for row in study.rows()]
+    assert abs(best["parameters"]["a"] - 5 / 13) < 0.1
+
+
 def test_without_values_there_is_no_best_by_mean():
     assert Study(MIXED, direction="minimize").best_by_mean is None
 

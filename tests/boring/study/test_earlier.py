@@ -205,3 +205,9 @@ def test_nothing_is_said_where_nothing_is_left_out(old):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         make().add(old, outside="skip")
+
+
+def test_a_number_beyond_the_floats_is_infinite():
+    study = make()
+    study.add([{"gain": 1.0, "angle": 0.0, "value": 10**400}])
+    assert study.status().n_failed == 1
