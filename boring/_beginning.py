@@ -101,9 +101,10 @@ def _known(y0: Any, n: int, n_constraints: int) -> tuple[FloatArray, FloatArray]
     """Return values (n,) and constraints (n, m) from what the objective returned."""
     if not n_constraints:
         return as_values(y0, n, "y0"), as_constraints(None, n, 0)
+    none: tuple[Any, Any] = [], np.empty((0, n_constraints))
     try:
         pairs = [y0] if n == 1 and isinstance(y0, tuple) and len(y0) == 2 else list(y0)
-        values, rows = zip(*pairs, strict=True) if pairs else ([], np.empty((0, n_constraints)))
+        values, rows = zip(*pairs, strict=True) if pairs else none
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             f"With {n_constraints} constraints y0 must hold a pair for each point, its value and "

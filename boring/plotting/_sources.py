@@ -23,7 +23,7 @@ from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
 from boring.surrogate import ObjectiveModel
 from boring.typing import Direction, FloatArray
-from boring.validation import as_points, as_values
+from boring.validation import as_points, as_real_array, as_values
 
 from ._labels import literal
 
@@ -113,8 +113,13 @@ def points_of(
     if X is not None or y is not None:
         if X is None or y is None:
             raise InvalidInputError("X and y belong together; received only one of them.")
-        array = np.asarray(X, dtype=np.float64)
-        points = as_points(array, array.shape[-1] if array.ndim == 2 else -1, "X")
+        array = as_real_array(X, "X")
+        if array.ndim != 2:
+            raise InvalidInputError(
+                f"X must have shape (n, D), one row a point; received shape {array.shape}. For one "
+                "parameter, pass X[:, None]."
+            )
+        points = as_points(array, array.shape[1], "X")
         return Points(points, as_values(y, len(points), "y"), box, None)
     if isinstance(source, Optimizer):
         history = source.state().history

@@ -21,7 +21,7 @@ from boring.validation import as_positive_int
 
 from . import _canvas as canvas
 from ._labels import brief, names_of, short_names
-from ._sources import Points, checked_direction, points_of
+from ._sources import Points, check_dim, checked_direction, points_of
 from ._sweeps import label_of, range_of, varying_of
 
 if TYPE_CHECKING:
@@ -92,12 +92,13 @@ def plot_parallel_coordinates(
     Raises
     ------
     InvalidInputError
-        If there are no finite values, or shapes disagree.
+        If there are no finite values, shapes disagree, or points lie outside the cube or the box.
     """
     from boring.study.recorded import RecordedStudy
 
     drawn = source.optimizer if isinstance(source, RecordedStudy) else source
     run = points_of(drawn, X, y, space).finite()
+    check_dim(run, run.dim)
     run = replace(run, direction=checked_direction(direction) or run.direction)
     if not isinstance(source, RecordedStudy):
         labels = names_of(names, run.dim)

@@ -295,3 +295,18 @@ def test_bare_points_have_a_best_one_where_a_direction_is_given(make, direction,
     axes = plotting.plot_parallel_coordinates(None, X, y, direction=direction)
     np.testing.assert_allclose(axes.lines[-1].get_ydata(), X[pick(y)])
     assert not plotting.plot_parallel_coordinates(None, X, y).lines
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros(3), r"X must have shape \(n, D\).*received shape \(3,\)"),
+        ([["a", "b"]] * 3, "X must hold real numbers"),
+        ([[1.0, 2.0], [3.0], [4.0]], "X must be a rectangular array"),
+        (np.full((3, 2), 1j), "X must hold real numbers"),
+        (np.full((3, 2), 5.0), r"lie in \[-1, 1\] or in the box.*Pass space="),
+    ],
+)
+def test_bare_points_are_checked(X, message) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        plotting.plot_parallel_coordinates(None, X, [1.0, 2.0, 3.0])

@@ -187,9 +187,7 @@ def test_with_noise_the_best_by_mean_is_a_configuration_that_was_told():
 
 
 def test_the_best_by_mean_may_be_of_earlier_data():
-    study = Study(
-        {"a": (0.0, 1.0), "b": (0.1, 10.0)}, direction="maximize", noise_std=0.5, seed=0
-    )
+    study = Study({"a": (0.0, 1.0), "b": (0.1, 10.0)}, direction="maximize", noise_std=0.5, seed=0)
     rows = [{"a": i / 13, "b": 0.3 + i / 7, "value": -((i - 5.2) ** 2)} for i in range(12)]
     study.add(rows)
     best = study.best_by_mean
