@@ -95,7 +95,7 @@ class NamingOptimizer(Optimizer):
         if not is_noisy or self.surrogate is None:
             return None
         rows = self.data.feasible if self.data.feasible.any() else self.data.finite
-        X = self.space.unscale(self.data.X[rows])
+        X = self._history.X[rows]
         mean, variance = self.surrogate.predict(X)
         best = int(np.argmax(self._sign * mean))
         return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))

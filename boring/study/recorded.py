@@ -129,9 +129,8 @@ class RecordedStudy:
             if found is None:
                 return None
             history = self._optimizer._history
-            # The nearest: its way through scaled units may have rounded the point.
-            nearest = int(np.argmin(np.abs(history.X - found.x).max(axis=1)))
-            parameters = parameters_of(history.tells[nearest], self._space)
+            told = next(tell for tell in history.tells if np.array_equal(tell.x, found.x))
+            parameters = parameters_of(told, self._space)
             return {"parameters": parameters, "mean": found.mean, "sd": found.sd}
 
     def predict(self, configurations: Any) -> tuple[FloatArray, FloatArray]:
