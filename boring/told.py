@@ -84,7 +84,7 @@ class ToldRun(RecordedRun):
                 "constraints is None. Pass constraints=..., NaN where one is not known."
             )
         rows = as_constraints(constraints, points.shape[0], self._n_constraints)
-        self._tell(inside(self.space, points), values, error=None, constraints=rows)
+        self._tell(inside(self.space, points), values, None, rows)
         return self
 
     def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
@@ -119,7 +119,8 @@ class ToldRun(RecordedRun):
                 f"reason must be text; received {type(reason).__name__}. Pass str(...)."
             )
         points = as_points(x, self.space.dim, "x")
-        self._tell(inside(self.space, points), np.full(len(points), np.nan), error=reason or None)
+        rows = as_constraints(None, len(points), self._n_constraints)
+        self._tell(inside(self.space, points), np.full(len(points), np.nan), reason or None, rows)
         return self
 
     def withdraw(self, number: int) -> Self:
@@ -157,11 +158,10 @@ class ToldRun(RecordedRun):
         points: FloatArray,
         values: FloatArray,
         error: str | None,
-        constraints: FloatArray | None = None,
+        constraints: FloatArray,
     ) -> None:
-        """Record checked points."""
-        rows = as_constraints(constraints, len(points), self._n_constraints)
-        self._record(_answered(self._history, self._space, points, values, rows, error))
+        """Record checked points (n, D), values (n,) and constraints (n, m)."""
+        self._record(_answered(self._history, self._space, points, values, constraints, error))
 
     def _record(
         self,
@@ -234,9 +234,7 @@ def _answered(
     return tells
 
 
-def _notices(
-    told: FloatArray, tells: list[Tell], place: Callable[[Tell], str] = _place_of
-) -> list[Notice]:
+def _notices(told: FloatArray, tells: list[Tell], place: Callable[[Tell], str]) -> list[Notice]:
     """Return what is to be said about new tells, given the points told before."""
     found: list[Notice] = []
     bad = [tell for tell in tells if not np.isfinite(tell.y)]

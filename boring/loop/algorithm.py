@@ -131,6 +131,7 @@ class BoringOptimizer(NamingOptimizer):
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
+        kept["credit"] = credit | {"kind": kind}
         if kind == "local":
             effort = self._effort("local", context)
             known = np.vstack([context.data.X, context.pending])
@@ -148,11 +149,10 @@ class BoringOptimizer(NamingOptimizer):
                 taken=known,
                 sees_noise=noisy,
             )
-            kept |= {"local": step.memory, "credit": credit | {"kind": kind}}
+            kept["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, kept, context, told, effort)
-            kind = "fresh start"
-        kept["credit"] = credit | {"kind": kind}
+            kept["credit"]["kind"] = kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
             return self._fresh_turn(context, told, kept, spread)
         return self._portfolio_turn(kind, kept, context, told, leads)
