@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from boring.loop import portfolio
 from boring.loop.portfolio import (
     MEMBER_NAMES,
     MIN_WEIGHT,
@@ -22,6 +23,7 @@ from boring.loop.portfolio import (
     prior_mode,
 )
 from boring.models.posterior import LOG_TWO_PI
+from boring.models.priors import dimension_scaled, shared_lengthscale
 from boring.subspace.stiefel import largest_angle, random_frame
 
 
@@ -121,3 +123,32 @@ def test_the_portfolio_tells_noise_from_none() -> None:
     assert fitted_noise(None) == fitted_noise({}) == 0.0
     assert fitted_noise(fit_portfolio(X, y, 1, {}, 0).memory) < 1e-3
     assert fitted_noise(fit_portfolio(X, noisy, 1, {}, 0).memory) > 0.05
+
+
+def test_a_ripple_is_not_followed_by_a_lengthscale_far_below_the_distances(monkeypatch) -> None:
+    dim = 20
+    floor = np.log(0.1 * np.sqrt(dim))
+
+    def log_lengthscales() -> np.ndarray:
+        fitted = []
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            X = rng.uniform(-1, 1, (15, dim))
+            X = np.vstack([X, X[0] + rng.normal(0, 0.05, (15, dim))])
+            y = np.cos(60.0 * X).mean(axis=1)
+            fitted.append(fit_iso(X, (y - y.mean()) / y.std()).theta[1])
+        return np.array(fitted)
+
+    assert log_lengthscales().min() > floor - 0.2
+    monkeypatch.setattr(portfolio, "shared_lengthscale", dimension_scaled)
+    assert (log_lengthscales() < floor - 0.5).sum() >= 3
+
+
+def test_prior_of_a_shared_lengthscale_is_as_free_in_one_input_as_the_usual_one() -> None:
+    log_lengthscale = np.log([0.1, 0.7, 3.0])
+    for value in log_lengthscale:
+        at = np.array([value])
+        ours, usual = shared_lengthscale(1).penalty(at), dimension_scaled(1).penalty(at)
+        assert ours[0] == pytest.approx(usual[0], abs=1e-12)
+    short = np.array([np.log(0.2)])
+    assert shared_lengthscale(25).penalty(short)[0] > dimension_scaled(25).penalty(short)[0] + 20

@@ -20,6 +20,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.priors import (
     Frobenius,
     Gaussian,
+    GaussianAbove,
     LogSingularValues,
     dimension_scaled,
     hvarfner,
@@ -155,7 +156,15 @@ def test_gradient_metric_equals_joint_posterior_of_differences() -> None:
     np.testing.assert_allclose(C, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("prior", [Gaussian(0.3, 0.7), Frobenius(0.05), LogSingularValues(2, 2, 1)])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        Gaussian(0.3, 0.7),
+        GaussianAbove(0.3, 0.7, floor=0.2),
+        Frobenius(0.05),
+        LogSingularValues(2, 2, 1),
+    ],
+)
 def test_priors(prior) -> None:
     rng = np.random.default_rng(4)
     check_gradient(prior.penalty, rng.normal(size=8), rng)
