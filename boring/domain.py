@@ -260,6 +260,8 @@ class Domain:
         for column, constraint in enumerate(self._constraints if len(points) else ()):
             try:
                 values = np.asarray(constraint(points.copy()), dtype=np.float64)
+            except InvalidInputError:  # it has said in its user's words what is wrong
+                raise
             except Exception as error:
                 raise InvalidInputError(
                     f"A constraint must return one value for each point; number {column} raised "

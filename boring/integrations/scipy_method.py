@@ -94,7 +94,7 @@ def minimize_method(
     ------
     InvalidInputError
         If there are no finite bounds, x0 is outside them, a constraint is an equality or of
-        another form, or ``tol`` is given.
+        another form or raises, or ``tol`` is given.
 
     Warns
     -----
@@ -276,9 +276,20 @@ def _margin(constraint: Any, dim: int) -> Margin:
 
 
 def _by_rows(function: Callable[..., Any], *args: Any) -> Callable[[FloatArray], FloatArray]:
-    return lambda X: np.array([np.ravel(function(x, *args)) for x in X], dtype=np.float64).reshape(
-        len(X), -1
-    )
+    def values(X: FloatArray) -> FloatArray:
+        return np.array([_row(function, x, args) for x in X]).reshape(len(X), -1)
+
+    return values
+
+
+def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> FloatArray:
+    try:
+        return np.asarray(np.ravel(function(x, *args)), dtype=np.float64)
+    except Exception as error:
+        raise InvalidInputError(
+            f"A constraint must return numbers at every x within the bounds; at {x.tolist()} it "
+            f"raised {type(error).__name__}: {error}. Return NaN where it has no value."
+        ) from error
 
 
 def _between(values: Callable[[FloatArray], FloatArray], constraint: Any) -> Margin:

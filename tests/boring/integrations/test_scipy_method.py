@@ -93,6 +93,24 @@ def test_a_start_that_breaks_a_constraint_is_not_evaluated():
     assert result.nfev == 12
 
 
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        {"type": "ineq", "fun": lambda x: 1.0 / (x[1] - 2.0) + None},
+        NonlinearConstraint(lambda x: [x[0], "low"], -1.0, 1.0),
+    ],
+    ids=["dict", "nonlinear"],
+)
+def test_a_constraint_that_fails_is_reported_at_its_x_in_the_users_units(constraint):
+    with pytest.raises(InvalidInputError) as caught:
+        run(x0=(0.5, 1.5), constraints=constraint)
+    message = str(caught.value)
+    assert "[0.5, 1.5]" in message
+    assert "TypeError" in message or "ValueError" in message
+    assert "scaled units" not in message
+    assert "NaN" in message
+
+
 def test_a_start_on_the_edge_of_a_constraint_is_evaluated():
     for start in ([0.1, 0.2], [0.7, -0.9], [-1 / 3, 0.7], [0.3, 1.1]):
         edge = LinearConstraint([[0.3, 0.7]], -np.inf, 0.3 * start[0] + 0.7 * start[1])
