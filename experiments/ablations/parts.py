@@ -72,8 +72,8 @@ def part(
 
 
 def _lengthscales(prior: object) -> dict[str, object]:
-    modules = ("portfolio", "subspace_turn")
-    return {f"boring.loop.{module}.dimension_scaled": prior for module in modules}
+    places = ("portfolio.dimension_scaled", "portfolio.shared_lengthscale")
+    return {f"boring.loop.{place}": prior for place in (*places, "subspace_turn.dimension_scaled")}
 
 
 def _noise(center: float) -> dict[str, object]:
