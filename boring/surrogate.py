@@ -215,7 +215,7 @@ def fit_objective_model(
     if factor is not None:
         model, starts = subspace_model(*factor.shape), [factor_start(factor)]
     else:
-        model = iso_model(dim)
+        model = iso_model(dim, len(data.finite_y))
         starts = [prior_mode(model)]
     return ObjectiveModel(space, model, starts, noise_std).fit(
         space.unscale(data.finite_X), sign * data.finite_y

@@ -16,11 +16,12 @@ One shared lengthscale beats one per input on rotated problems (regret 5e-6 agai
 the embedded camelback 2-in-10, 100 evaluations) and loses on axis-aligned ones
 (Hartmann6 in 100 dimensions 2e-3 against 2e-5): hence the portfolio.
 
-The shared lengthscales have a prior of their own (`boring.models.priors.shared_lengthscale`): ten
-to thirty values of a function with several basins, or with ripples, are fitted as well by a
-lengthscale far below all distances between them as by a trend with noise, and whoever believes
-the former polishes the basin that it happens to be in. Runs that ended stuck were those whose
-lengthscale fell early; in two inputs and with `ard` a short one may be the truth.
+The shared lengthscales have a prior of their own for the first fifty points
+(`boring.models.priors.shared_lengthscale`): ten to thirty values of a function with several
+basins, or with ripples, are fitted as well by a lengthscale far below all distances between them
+as by a trend with noise, and whoever believes the former polishes the basin that it happens to be
+in. Runs of Ackley in 20 inputs that ended stuck were those whose lengthscale fell early. Later,
+when points have gathered, and with `ard`, a short one may be the truth.
 """
 
 from __future__ import annotations
@@ -66,6 +67,10 @@ SCORE_FLOOR = -8.0
 # At most two members steer, each with at least this softmax weight.
 MAX_SPEAKERS = 2
 MIN_WEIGHT = 0.2
+
+# So many points do not tell a ripple from noise: the prior of a shared lengthscale is sure that it
+# is not short. [chosen here]
+SURE_UNTIL = 50
 
 COLD_ITERATIONS = 40
 WARM_ITERATIONS = 12
@@ -134,9 +139,14 @@ def single_model(
     return GaussianProcessModel(AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR)
 
 
-def iso_model(dim: int) -> GaussianProcessModel:
-    """Return the isotropic model over all D inputs."""
-    return single_model(Isotropic(), shared_lengthscale(dim))
+def lengthscale_prior(dim: int, n: int) -> ParameterPrior:
+    """Return the prior of a lengthscale that all inputs share, given n points."""
+    return shared_lengthscale(dim) if n <= SURE_UNTIL else dimension_scaled(dim)
+
+
+def iso_model(dim: int, n: int = 0) -> GaussianProcessModel:
+    """Return the isotropic model over all D inputs, for n points (see `lengthscale_prior`)."""
+    return single_model(Isotropic(), lengthscale_prior(dim, n))
 
 
 def ard_model(dim: int) -> GaussianProcessModel:
@@ -144,16 +154,16 @@ def ard_model(dim: int) -> GaussianProcessModel:
     return single_model(Ard(dim), dimension_scaled(dim))
 
 
-def metric_model(stretched: FeatureMap, dim: int) -> GaussianProcessModel:
-    """Return the isotropic model on X C^(1/2)."""
-    return single_model(stretched, shared_lengthscale(dim))
+def metric_model(stretched: FeatureMap, dim: int, n: int = 0) -> GaussianProcessModel:
+    """Return the isotropic model on X C^(1/2), for n points."""
+    return single_model(stretched, lengthscale_prior(dim, n))
 
 
-def mixed_model(basis: FloatArray) -> GaussianProcessModel:
-    """Return the isotropic model plus an isotropic term on X U, U (D, d)."""
+def mixed_model(basis: FloatArray, n: int = 0) -> GaussianProcessModel:
+    """Return the isotropic model plus an isotropic term on X U, U (D, d), for n points."""
     dim, rank = basis.shape
     terms = [
-        KernelTerm(MATERN52, Isotropic(), "all", VARIANCE_PRIOR, shared_lengthscale(dim)),
+        KernelTerm(MATERN52, Isotropic(), "all", VARIANCE_PRIOR, lengthscale_prior(dim, n)),
         KernelTerm(
             MATERN52, Projected(basis), "leading", SECOND_VARIANCE_PRIOR, dimension_scaled(rank)
         ),
@@ -308,7 +318,7 @@ def fit_iso(
     noise_variance: float | None = None,
 ) -> GaussianProcess:
     """Fit the isotropic model, from ``theta`` or cold."""
-    model = iso_model(X.shape[1]).with_noise(noise_variance)
+    model = iso_model(X.shape[1], len(X)).with_noise(noise_variance)
     return _refit(model, X, y, theta, restart=False, second_term=False)
 
 
@@ -317,12 +327,12 @@ def _models(
 ) -> tuple[dict[str, GaussianProcessModel], FloatArray]:
     """Return the members' models given the first of them, and the metric's eigenvectors."""
     stretched, directions = gradient_metric(iso, entropy)
-    dim = len(directions)
+    dim, n = len(directions), len(iso.X)
     models = {
         "iso": iso.model,
         "ard": ard_model(dim).with_noise(noise_variance),
-        "metric": metric_model(stretched, dim).with_noise(noise_variance),
-        "mixed": mixed_model(directions[:, :effective_dim]).with_noise(noise_variance),
+        "metric": metric_model(stretched, dim, n).with_noise(noise_variance),
+        "mixed": mixed_model(directions[:, :effective_dim], n).with_noise(noise_variance),
     }
     return models, directions
 

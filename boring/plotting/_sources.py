@@ -215,7 +215,7 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
         model = subspace_model(*estimate.factor.shape)
         starts = [factor_start(estimate.factor)]
     else:
-        model = iso_model(run.dim)
+        model = iso_model(run.dim, len(run.y))
         starts = [prior_mode(model)]
     with single_blas_thread():
         return ObjectiveModel(run.space, model, starts).fit(run.X, run.y)

@@ -124,10 +124,8 @@ PARTS: tuple[Variant, ...] = (
             "boring.loop.credit.COMPETITORS": SEARCHING,
         },
     ),
-    part(
-        "short lengthscales allowed",
-        constants={"boring.loop.portfolio.shared_lengthscale": dimension_scaled},
-    ),
+    part("short lengthscales allowed", constants={"boring.loop.portfolio.SURE_UNTIL": 0}),
+    part("short lengthscales never", constants={"boring.loop.portfolio.SURE_UNTIL": 10**9}),
     part("no credit", constants={"boring.loop.credit.WORTH": float("inf")}),
     part("impatient in noise", constants={"boring.loop.trust_region.PATIENCE_IN_NOISE": 1.0}),
     part("local noise unsought", constants={"boring.loop.local_turn.NOISE_EVIDENCE": float("inf")}),

@@ -140,7 +140,7 @@ def test_a_ripple_is_not_followed_by_a_lengthscale_far_below_the_distances(monke
         return np.array(fitted)
 
     assert log_lengthscales().min() > floor - 0.2
-    monkeypatch.setattr(portfolio, "shared_lengthscale", dimension_scaled)
+    monkeypatch.setattr(portfolio, "SURE_UNTIL", 29)
     assert (log_lengthscales() < floor - 0.5).sum() >= 3
 
 
