@@ -16,8 +16,10 @@ from baselines.random_features.bayesian_rvfl import BayesianRvflOptimizer
 from baselines.random_features.ensemble_rvfl import EnsembleRvflOptimizer
 from boring.acquisition import LogExpectedImprovement
 from boring.exceptions import InvalidInputError
+from boring.registry import get_optimizer
 from boring.subspace.stiefel import largest_angle, orthonormalize
 from boring.testing import check_gradient
+from experiments.companion.methods import registered
 
 FAST = {"n_hidden": 50, "n_members": 10}
 
@@ -242,6 +244,34 @@ def test_a_pending_point_moves_the_next_one_away():
 def test_bad_options_are_rejected(options):
     with pytest.raises(InvalidInputError):
         BayesianRvflOptimizer([(-1, 1)] * 2, direction="minimize", **options)
+
+
+def test_a_larger_beta_proposes_further_from_the_data():
+    def distance(beta, seed):
+        optimizer = BayesianRvflOptimizer(
+            [(-1, 1)] * 2,
+            direction="minimize",
+            seed=seed,
+            acquisition="ucb",
+            beta=beta,
+            n_hidden=50,
+        )
+        X = np.random.default_rng(seed).uniform(-1, 1, (15, 2))
+        x = optimizer.tell(X, np.sin(3 * X[:, 0]) + X[:, 1]).ask()
+        return np.linalg.norm(X - x, axis=1).min()
+
+    means = [np.mean([distance(beta, seed) for seed in range(10)]) for beta in (0.0, 1.0, 10.0)]
+    assert means[0] < means[1] < means[2]
+
+
+def test_initial_points_are_the_same_for_every_surrogate():
+    designs = []
+    for name in registered():
+        optimizer = get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=3, n_initial=5)
+        designs.append(optimizer.ask(5))
+    assert len(designs) > 15
+    for design in designs:
+        np.testing.assert_array_equal(design, designs[0])
 
 
 def test_upper_bound_uses_beta():
