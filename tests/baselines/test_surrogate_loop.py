@@ -16,10 +16,8 @@ from baselines.random_features.bayesian_rvfl import BayesianRvflOptimizer
 from baselines.random_features.ensemble_rvfl import EnsembleRvflOptimizer
 from boring.acquisition import LogExpectedImprovement
 from boring.exceptions import InvalidInputError
-from boring.registry import get_optimizer
 from boring.subspace.stiefel import largest_angle, orthonormalize
 from boring.testing import check_gradient
-from experiments.companion.methods import registered
 
 FAST = {"n_hidden": 50, "n_members": 10}
 
@@ -262,16 +260,6 @@ def test_a_larger_beta_proposes_further_from_the_data():
 
     means = [np.mean([distance(beta, seed) for seed in range(10)]) for beta in (0.0, 1.0, 10.0)]
     assert means[0] < means[1] < means[2]
-
-
-def test_initial_points_are_the_same_for_every_surrogate():
-    designs = []
-    for name in registered():
-        optimizer = get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=3, n_initial=5)
-        designs.append(optimizer.ask(5))
-    assert len(designs) > 15
-    for design in designs:
-        np.testing.assert_array_equal(design, designs[0])
 
 
 def test_upper_bound_uses_beta():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.registry import get_optimizer
 from boring.rng import keyed_generator
 from experiments.__main__ import build_parser, main
 from experiments.companion import ratio, regression, seconds
@@ -34,6 +35,16 @@ def test_every_companion_method_is_found_and_nothing_else():
     names = set(registered())
     assert {"kde", "elm", "bore-mlp", "conditional-map", "goal-seeking", "rvfl-bayesian"} <= names
     assert not {"gp", "random", "boring", "tripathy"} & names
+
+
+def test_initial_points_are_the_same_for_every_method():
+    designs = [
+        get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=3, n_initial=5).ask(5)
+        for name in registered()
+    ]
+    assert len(designs) >= 20
+    for design in designs:
+        np.testing.assert_array_equal(design, designs[0])
 
 
 def test_what_is_not_registered_is_left_out_with_its_reason_or_refused():
