@@ -244,6 +244,24 @@ def test_bad_options_are_rejected(options):
         BayesianRvflOptimizer([(-1, 1)] * 2, direction="minimize", **options)
 
 
+def test_a_larger_beta_proposes_further_from_the_data():
+    def distance(beta, seed):
+        optimizer = BayesianRvflOptimizer(
+            [(-1, 1)] * 2,
+            direction="minimize",
+            seed=seed,
+            acquisition="ucb",
+            beta=beta,
+            n_hidden=50,
+        )
+        X = np.random.default_rng(seed).uniform(-1, 1, (15, 2))
+        x = optimizer.tell(X, np.sin(3 * X[:, 0]) + X[:, 1]).ask()
+        return np.linalg.norm(X - x, axis=1).min()
+
+    means = [np.mean([distance(beta, seed) for seed in range(10)]) for beta in (0.0, 1.0, 10.0)]
+    assert means[0] < means[1] < means[2]
+
+
 def test_upper_bound_uses_beta():
     runs = [
         BayesianRvflOptimizer(

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.registry import get_optimizer
+from boring.rng import keyed_generator
 from experiments.__main__ import build_parser, main
 from experiments.companion import ratio, regression, seconds
 from experiments.companion.groups import group_tables
@@ -20,6 +22,7 @@ from experiments.companion.tables import (
     observed_table,
     subspace_table,
 )
+from synthetic import get_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "companion-papers.md").read_text(encoding="utf-8")
@@ -32,6 +35,16 @@ def test_every_companion_method_is_found_and_nothing_else():
     names = set(registered())
     assert {"kde", "elm", "bore-mlp", "conditional-map", "goal-seeking", "rvfl-bayesian"} <= names
     assert not {"gp", "random", "boring", "tripathy"} & names
+
+
+def test_initial_points_are_the_same_for_every_method():
+    designs = [
+        get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=3, n_initial=5).ask(5)
+        for name in registered()
+    ]
+    assert len(designs) >= 20
+    for design in designs:
+        np.testing.assert_array_equal(design, designs[0])
 
 
 def test_what_is_not_registered_is_left_out_with_its_reason_or_refused():
@@ -72,6 +85,33 @@ def test_problems_have_the_protocol_of_the_papers():
     assert len(get_run("random-features").methods()) == 3 + 16
 
 
+# Aryan 2020, tables 4.2 to 4.5: regret of random search after 200 evaluations, mean of 30 runs.
+RANDOM_SEARCH = {
+    "bohachevsky-2": 96.8,
+    "branin-2": 0.228,
+    "camelback-wide-2": 0.0918,
+    "goldstein-price-2": 12.6,
+    "hartmann3-3": 0.149,
+    "hartmann6-6": 1.01,
+    "levy-wide-10": 43.4,
+    "levy-wide-2": 0.207,
+    "levy-wide-5": 7.90,
+    "rosenbrock-2": 3.05,
+    "rosenbrock-5": 3050.0,
+    "sine-product-2": 0.00747,
+}
+
+
+@pytest.mark.parametrize("name", RANDOM_SEARCH)
+def test_random_search_has_the_published_regret(name):
+    problem = get_problem(name)
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (400 * 200, problem.dim))
+    best = problem(problem.space.unscale(X)).reshape(400, 200).min(axis=1)
+    regret = best - problem.optimum
+    error = regret.std() * np.sqrt(1 / 30 + 1 / 400)
+    assert abs(regret.mean() - RANDOM_SEARCH[name]) < 2.0 * error
+
+
 # Regression.
 
 
@@ -95,6 +135,22 @@ def test_process_learns_t1_and_the_density_is_in_units_of_y():
     unit = regression.predict(regression.BASELINE, X, y, X, 0)
     logs = -0.5 * ((unit.mean - y) ** 2 / unit.variance + np.log(2.0 * np.pi * unit.variance))
     assert np.exp(np.mean(logs)) == pytest.approx(np.exp(-0.5 - 0.5 * np.log(2 * np.pi)), rel=0.02)
+
+
+def test_error_and_density_by_hand(monkeypatch):
+    def halves(method, X, y, X_test, seed):
+        n = len(X_test)
+        return regression.Prediction(np.full(n, 100.0), np.full(n, 400.0), {})
+
+    monkeypatch.setattr(regression, "predict", halves)
+    monkeypatch.setattr(regression, "N_TEST", 3)
+    found = regression.run_function("smooth-t1-1, 10", 0, "gp")
+    Z = keyed_generator(0, "companion", "smooth-t1-1", "test").uniform(-1.0, 1.0, (3, 1))
+    x = 100.0 * Z[:, 0]
+    y = x * np.sin(np.pi * x / 50.0) + 150.0 + x / 10.0 + np.sin(x)
+    assert found["relative_error"] == pytest.approx(sum(abs(100.0 - y) / y) / 3)
+    logs = -((y - 100.0) ** 2) / 800.0 - np.log(20.0 * np.sqrt(2.0 * np.pi))
+    assert found["density"] == pytest.approx(np.exp(sum(logs) / 3))
 
 
 def test_a_mixture_is_scored_by_its_own_density():

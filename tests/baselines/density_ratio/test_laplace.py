@@ -76,6 +76,16 @@ def test_gauss_newton_is_the_hessian_of_logistic_regression_and_not_of_a_network
     assert np.linalg.eigvalsh(gauss_newton(SMALL, theta, X, 0.5)).min() >= 0.5 - 1e-10
 
 
+def test_covariance_of_logistic_regression_is_its_inverse_hessian():
+    X, good, rng = labelled()
+    theta = rng.standard_normal(3)
+    design = np.column_stack([X, np.ones(len(X))])
+    share = expit(design @ theta)
+    hessian = (design.T * share * (1 - share)) @ design + 0.5 * np.eye(3)
+    found = laplace(LINEAR, theta, X, good, 0.5).covariance.apply(np.eye(3))
+    assert np.allclose(np.linalg.inv(found), hessian, rtol=1e-8, atol=1e-8)
+
+
 def test_weight_space_equals_function_space(fitted):
     X, _, posterior = fitted
     J, f = SMALL.jacobian(posterior.theta, X)
@@ -200,6 +210,21 @@ def test_predictive_by_sampling_by_quadrature_and_in_closed_form(fitted):
     root = np.linalg.cholesky(0.5 * (covariance + covariance.T))
     linear = mean[:, None] + J @ root @ rng.standard_normal((SMALL.n_parameters, 4000))
     assert np.abs(expit(linear).mean(axis=1) - quadrature).max() < 0.03
+
+
+def test_networks_drawn_without_linearisation_fit_worse(fitted):
+    """The same normal weights, the network as it is: .69 against .27, no better than a coin."""
+    X, good, posterior = fitted
+    covariance = posterior.covariance.apply(np.eye(SMALL.n_parameters))
+    root = np.linalg.cholesky(0.5 * (covariance + covariance.T))
+    rng = np.random.default_rng(9)
+    draws = posterior.theta + rng.standard_normal((500, SMALL.n_parameters)) @ root.T
+    sampled = np.mean([expit(SMALL.value(theta, X)) for theta in draws], axis=0)
+
+    def loss(probability):
+        return -np.log(np.where(good, probability, 1 - probability)).mean()
+
+    assert loss(sampled) > loss(posterior.probability(X)) + 0.2
 
 
 def test_uncertainty_promotes_where_bad_is_likelier_and_demotes_where_good_is(fitted):

@@ -99,6 +99,25 @@ def test_a_lattice_is_searched_among_its_points(name):
     assert len(np.unique(X.round(9), axis=0)) == 14
 
 
+def test_labels_are_made_anew_of_all_values(monkeypatch):
+    seen = []
+    original = KdeRatioOptimizer._fit
+
+    def fit(self, labelled, *arguments):
+        seen.append(labelled.good)
+        return original(self, labelled, *arguments)
+
+    monkeypatch.setattr(KdeRatioOptimizer, "_fit", fit)
+    optimizer = KdeRatioOptimizer(
+        [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=1, random_share=0.0
+    )
+    X = np.random.default_rng(0).uniform(-1, 1, (17, 2))
+    x = optimizer.tell(X[:9], np.arange(9.0)).ask()
+    optimizer.tell(np.vstack([x, X[9:]]), np.arange(9.0) - 20.0).ask()
+    assert seen[0].tolist() == [True] * 3 + [False] * 6
+    assert seen[-1].tolist() == [False] * 9 + [True] * 6 + [False] * 3
+
+
 class Wave:
     def value(self, Z):
         return np.sin(Z).sum(axis=1)

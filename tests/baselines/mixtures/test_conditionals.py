@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
+from baselines.mixtures import gmr as gmr_module
 from baselines.mixtures.blending import (
     BlendedMixture,
     Standardiser,
@@ -104,6 +105,37 @@ def test_one_component_is_linear_regression():
     coefficients, rest, *_ = np.linalg.lstsq(design, y, rcond=None)
     np.testing.assert_allclose(mixture.joint(Z)[1][:, 0], design @ coefficients, atol=1e-8)
     assert mixture.variances[0] == pytest.approx(rest[0] / 40, rel=1e-6)
+
+
+def test_expectation_maximisation_never_lowers_the_likelihood(monkeypatch):
+    Z, y = data(60, 1)
+    values = []
+    for n_steps in range(1, 16):
+        monkeypatch.setattr(gmr_module, "MAX_ITERATIONS", n_steps)
+        values.append(fit_mixture(Z, y, 3, 1e-6, 1, 0).log_joint_density(Z, y).sum())
+    assert np.diff(values).min() > -1e-8
+    assert values[-1] > values[0] + 1.0
+
+
+def test_expectation_maximisation_recovers_three_components():
+    rng = np.random.default_rng(3)
+    centers = np.array([[-3.0, 0.0], [0.0, 2.0], [3.0, -1.0]])
+    component = rng.choice(3, 900, p=[0.5, 0.3, 0.2])
+    points = centers[component] + rng.standard_normal((900, 2)) * [0.5, 0.3]
+    found = fit_mixture(points[:, :1], points[:, 1], 3, 1e-6, 1, 2)
+    order = np.argsort(found.means[:, 0])
+    np.testing.assert_allclose(found.weights[order], [0.5, 0.3, 0.2], atol=0.05)
+    np.testing.assert_allclose(found.means[order], centers, atol=0.1)
+    np.testing.assert_allclose(found.variances, 0.09, rtol=0.2)
+
+
+def test_standardised_inputs_come_back():
+    X = np.random.default_rng(4).uniform(-1, 1, (20, 3)) * [1.0, 1e-3, 0.0] + [0.2, -0.5, 0.7]
+    standardiser = Standardiser.of(X)
+    Z = standardiser(X)
+    np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(Z.std(axis=0), [1.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(Z * standardiser.scale + standardiser.center, X, atol=1e-12)
 
 
 def test_gaussian_components_are_scipys():

@@ -9,6 +9,7 @@ from baselines.neural.network import (
     _values,
     _values_and_gradients,
 )
+from boring.acquisition import LowerConfidenceBound, UpperConfidenceBound
 from boring.exceptions import InvalidInputError
 from boring.testing import check_gradient
 
@@ -71,6 +72,16 @@ def test_moments_have_right_gradients_in_x():
     X = rng.uniform(-1, 1, (3, 2))
     for a, b in zip(posterior.predict(X), posterior.predict_with_gradient(X), strict=False):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_bounds_of_three_networks_by_hand():
+    # Lines a x + b: at x = 2 the outputs are 1, 4 and 7.
+    posterior = NetworkPosterior(Network(1, ()), np.array([[0.0, 1.0], [1.5, 1.0], [3.0, 1.0]]))
+    x = np.array([[2.0]])
+    mean, variance = posterior.predict(x)
+    assert [mean[0], variance[0]] == pytest.approx([4.0, 6.0])
+    assert LowerConfidenceBound(posterior, 2.0).value(x) == pytest.approx([4.0 - 2.0 * 6.0**0.5])
+    assert UpperConfidenceBound(posterior, 0.0).value(x) == pytest.approx([4.0])
 
 
 def test_output_has_right_gradient_in_the_parameters():

@@ -119,6 +119,14 @@ def test_draws_jump_at_any_width_under_cauchy_priors_but_not_under_gaussian_ones
     assert jump["cauchy", 1000] > 0.6 * jump["cauchy", 30]
 
 
+def test_prior_spread_of_three_layers_is_the_papers():
+    # Kruse 2022, ch. 3: three layers of 50 tanh units, all weights and biases N(0, 1).
+    model = NetworkModel(Network(1, (50, 50, 50)), WeightPrior("gaussian", 1.0))
+    weights = model.weights(model.draw(np.random.default_rng(8), 1000))
+    f = NetworkPosterior(model.network, weights).members(np.array([[0.5]]))[0]
+    assert f.std() == pytest.approx(6.6, rel=0.1)
+
+
 def test_wide_networks_with_gaussian_priors_are_gaussian():
     excess = []
     for units in (2, 500):

@@ -69,7 +69,7 @@ def starts(n, p=2):
     return np.random.default_rng(9).standard_normal((n, p))
 
 
-def test_leapfrog_is_reversible_and_its_energy_error_is_of_second_order():
+def test_leapfrog_is_reversible_keeps_volume_and_has_an_energy_error_of_second_order():
     model = NetworkModel(Network(2, (4,)), WeightPrior(), Noise("fixed", 0.3))
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (9, 2))
@@ -96,6 +96,15 @@ def test_leapfrog_is_reversible_and_its_energy_error_is_of_second_order():
         np.testing.assert_allclose(back, q, atol=1e-10)
         np.testing.assert_allclose(-momentum, p, atol=1e-10)
         assert np.abs(q1 - q).max() > 0.1
+        # Volume: the determinant of the map of (q, p), by central differences.
+        h, size, columns = 1e-4, len(q), []
+        for shift in h * np.eye(2 * size):
+            ahead, behind = (
+                np.concatenate(run(q + s * shift[:size], p + s * shift[size:], 0.01, 40)[:2])
+                for s in (1, -1)
+            )
+            columns.append((ahead - behind) / (2 * h))
+        assert np.linalg.det(columns) == pytest.approx(1.0, abs=1e-4)
         errors = [float(run(q, p, 0.04 / n, 10 * n)[2]) for n in (1, 2, 4, 8, 16)]
     assert abs(float(error)) > 0
     slope = np.polyfit(np.log([1, 1 / 2, 1 / 4, 1 / 8, 1 / 16]), np.log(np.abs(errors)), 1)[0]

@@ -7,6 +7,8 @@ from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import duplicates, generate_candidates, maximize_acquisition
 from boring.acquisition.ucb import UpperConfidenceBound
 from boring.exceptions import InvalidInputError, NumericsWarning
+from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
+from boring.models.gp import GaussianProcessModel
 
 
 class Bowl:
@@ -70,6 +72,22 @@ def test_beats_a_large_random_sample_inside_the_box(posterior):
             assert np.all(np.abs(found.x) <= 1.0)
             assert found.value > acquisition.value(X).max()
             assert found.value == pytest.approx(acquisition.value(found.x[None])[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_finds_the_maximum_of_a_dense_grid(dim):
+    rng = np.random.default_rng(dim)
+    X = rng.uniform(-1, 1, (6 * dim, dim))
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
+    posterior = model.condition(np.log([1.0, 0.3, 1e-4]), X, np.sin(7 * X).sum(axis=1))
+    line = np.linspace(-1, 1, 2001 if dim == 1 else 201)
+    grid = np.stack(np.meshgrid(*[line] * dim), axis=-1).reshape(-1, dim)
+    for acquisition in (
+        LogExpectedImprovement(posterior, posterior.y.max()),
+        UpperConfidenceBound(posterior, 2.0),
+    ):
+        found = maximize_acquisition(acquisition, dim, incumbent=np.zeros(dim), rng=rng)
+        assert found.value >= acquisition.value(grid).max() - 1e-3
 
 
 def test_same_generator_same_answer_and_global_state_untouched(posterior):

@@ -62,6 +62,20 @@ def test_equals_scikit_learn(profile, data) -> None:
     assert -nll == pytest.approx(oracle.log_marginal_likelihood_value_, abs=1e-9)
 
 
+def test_one_observation_by_hand() -> None:
+    # k(r) = 2 (1 + sqrt 5 r + 5 r^2 / 3) exp(-sqrt 5 r), noise .5, lengthscale .4, y = 3.
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
+    theta = np.log([2.0, 0.4, 0.5])
+    posterior = model.condition(theta, np.array([[0.1]]), np.array([3.0]))
+    r = 0.3 / 0.4
+    k = 2.0 * (1.0 + np.sqrt(5.0) * r + 5.0 * r**2 / 3.0) * np.exp(-np.sqrt(5.0) * r)
+    mean, variance = posterior.predict(np.array([[0.4]]))
+    assert mean[0] == pytest.approx(k * 3.0 / 2.5, rel=1e-12)
+    assert variance[0] == pytest.approx(2.0 - k**2 / 2.5, rel=1e-12)
+    expected = -0.5 * (9.0 / 2.5 + np.log(2.0 * np.pi * 2.5))
+    assert posterior.log_marginal_likelihood == pytest.approx(expected, rel=1e-12)
+
+
 def test_factor_and_frame_are_one_model(data) -> None:
     X, y = data
     W = random_frame(4, 2, np.random.default_rng(5))
