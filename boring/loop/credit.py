@@ -21,8 +21,9 @@ were measured together: development runs, median without and with.
     noise of 10 %, camelback 2-in-10  .008   .03     6
     camelback 2-in-5                  .002   .002    6
 
-It helps only where noise is seen: on the first four of the README's seeds the portfolio takes the
-ripples of Ackley in 20 inputs for structure, and ends at 17 to 19 with credit and without.
+It helps only where noise is seen: on the first four of the README's seeds the portfolio took the
+ripples of Ackley in 20 inputs for structure, and ended at 17 to 19 with credit and without, until
+its shared lengthscales were kept from being short (`boring.loop.portfolio`).
 
 Credit without patience, four runs each: Ackley 10 (two at 2 and 4), off centre 5; patience alone:
 6.4 and 4.0, Ackley 5-in-25 .11. With patience wherever the *portfolio* sees noise Ackley off
