@@ -24,7 +24,7 @@ in. Runs of Ackley in 20 inputs that ended stuck were those whose lengthscale fe
 when points have gathered, and with `ard`, a short one may be the truth. Median without and with,
 on the README's seeds:
 
-    Ackley in 20 inputs           19       5.7      4 runs
+    Ackley in 20 inputs           19       2.5      4 and 8 runs, 4 and 2 above 15
     Shekel 4-in-20                8.1      1.2      4
     Branin 2-in-25                1.9e-4   9.5e-5   20, mean .009 and .003
     sine-exponential 2-in-5       7.5e-10  2.5e-9   20, p = .02
