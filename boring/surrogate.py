@@ -30,7 +30,13 @@ from boring.warping import LARGEST, Units, restore, standardized
 if TYPE_CHECKING:
     from boring.optimizer import Optimizer
 
-__all__ = ["ObjectiveModel", "ObjectivePosterior", "ObjectiveProcess", "fit_objective_model"]
+__all__ = [
+    "ObjectiveModel",
+    "ObjectivePosterior",
+    "ObjectiveProcess",
+    "fit_objective_model",
+    "model_of_all",
+]
 
 FIT_ITERATIONS = 60
 
@@ -190,6 +196,23 @@ class ObjectiveModel(ObjectiveProcess):
         return self
 
 
+def model_of_all(
+    dim: int, n: int, factor: FloatArray | None
+) -> tuple[GaussianProcessModel, list[FloatArray]]:
+    """Return the model of n points in D inputs, and the starts of its fit.
+
+    Parameters
+    ----------
+    dim, n : int
+    factor : ndarray, shape (D, d), or None
+        Of a subspace that is believed in: an active term plus rest. None: one lengthscale.
+    """
+    if factor is not None:
+        return subspace_model(*factor.shape), [factor_start(factor)]
+    model = iso_model(dim, n)
+    return model, [prior_mode(model)]
+
+
 def fit_objective_model(
     space: Box,
     sign: float,
@@ -211,12 +234,7 @@ def fit_objective_model(
     noise_std : float, optional
         Known standard deviation of the noise, caller's units; None learns it.
     """
-    dim = space.dim
-    if factor is not None:
-        model, starts = subspace_model(*factor.shape), [factor_start(factor)]
-    else:
-        model = iso_model(dim, len(data.finite_y))
-        starts = [prior_mode(model)]
+    model, starts = model_of_all(space.dim, len(data.finite_y), factor)
     return ObjectiveModel(space, model, starts, noise_std).fit(
         space.unscale(data.finite_X), sign * data.finite_y
     )

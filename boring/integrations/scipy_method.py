@@ -276,10 +276,7 @@ def _margin(constraint: Any, dim: int) -> Margin:
 
 
 def _by_rows(function: Callable[..., Any], *args: Any) -> Callable[[FloatArray], FloatArray]:
-    def values(X: FloatArray) -> FloatArray:
-        return np.array([_row(function, x, args) for x in X]).reshape(len(X), -1)
-
-    return values
+    return lambda X: np.array([_row(function, x, args) for x in X]).reshape(len(X), -1)
 
 
 def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> FloatArray:

@@ -13,15 +13,13 @@ from numpy.typing import ArrayLike
 
 from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError
-from boring.loop.portfolio import iso_model, prior_mode
-from boring.loop.subspace_turn import factor_start, subspace_model
 from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult, best_index
 from boring.rng import single_blas_thread
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
-from boring.surrogate import ObjectiveModel
+from boring.surrogate import ObjectiveModel, model_of_all
 from boring.typing import Direction, FloatArray
 from boring.validation import as_points, as_real_array, as_values
 
@@ -211,11 +209,7 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
         raise InvalidInputError(
             f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
         )
-    if estimate is not None and estimate.trusted:
-        model = subspace_model(*estimate.factor.shape)
-        starts = [factor_start(estimate.factor)]
-    else:
-        model = iso_model(run.dim, len(run.y))
-        starts = [prior_mode(model)]
+    factor = estimate.factor if estimate is not None and estimate.trusted else None
+    model, starts = model_of_all(run.dim, len(run.y), factor)
     with single_blas_thread():
         return ObjectiveModel(run.space, model, starts).fit(run.X, run.y)

@@ -72,8 +72,12 @@ def part(
 
 
 def _lengthscales(prior: object) -> dict[str, object]:
-    places = ("portfolio.dimension_scaled", "portfolio.shared_lengthscale")
-    return {f"boring.loop.{place}": prior for place in (*places, "subspace_turn.dimension_scaled")}
+    places = (
+        "portfolio.dimension_scaled",
+        "portfolio.shared_lengthscale",
+        "subspace_turn.dimension_scaled",
+    )
+    return {f"boring.loop.{place}": prior for place in places}
 
 
 def _noise(center: float) -> dict[str, object]:
