@@ -1,13 +1,14 @@
 """The benchmark page of the documentation, from the records of the arena and from nothing else.
 
-``python -m experiments.benchmark_page FOLDER...`` reads every ``*.jsonl`` of these folders and
-writes ``docs/benchmarks.md`` with its pictures; the records themselves stay where they are.
+``python -m experiments.benchmark_page [FOLDER...]`` reads every file of records in these folders,
+by default what :mod:`experiments.archive` keeps in the repository, and writes
+``docs/benchmarks.md`` with its pictures.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,15 @@ from boring.exceptions import InvalidInputError
 from boring.plotting._canvas import Background, dress, theme_of
 
 from .accounts_table import accounts_table
+from .archive import ARCHIVE
 from .arena_report import FEW_SEEDS, in_groups, loss_report, overview_table, stuck_table
-from .records import RunRecord, latest, read_records
+from .records import RunRecord, read_folders
 from .small_multiples import convergence_panels
 from .standings import BASELINE, finals_of, order_methods
 from .tables import DEFAULT_REFERENCE, group_by_experiment, present
 from .variants import base_of
 
-__all__ = ["page_text", "read_folders", "write_page"]
+__all__ = ["page_text", "worth_showing", "write_page"]
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 FEWEST = 3
@@ -33,26 +35,6 @@ PANEL_GROUPS = ("thesis", "multimodal")
 FLOOR = 1e-8
 """Smaller regrets are drawn as this one."""
 ROW_HEIGHT, WIDTH, DPI = 0.21, 7.4, 100
-
-
-def read_folders(folders: Iterable[str | Path]) -> tuple[RunRecord, ...]:
-    """Return the records of all files of some folders, a repeated run once (the later folder's).
-
-    Raises
-    ------
-    InvalidInputError
-        If a folder holds no records.
-    """
-    records: list[RunRecord] = []
-    for folder in folders:
-        files = sorted(Path(folder).glob("*.jsonl"))
-        if not files:
-            raise InvalidInputError(
-                f"{folder} holds no *.jsonl. Pass folders of the arena's records."
-            )
-        for file in files:
-            records += read_records(file)
-    return latest(records)
 
 
 def worth_showing(
@@ -143,10 +125,10 @@ def page_text(
         "# Benchmarks",
         f"{len(records)} runs of {sum(map(len, grouped.values()))} experiments by {len(methods)} "
         f"methods, seeds {seeds[0]} to {seeds[-1]}; {len(failed)} runs failed, and count with what "
-        f"they had. Everything on this page is made of the arena's records: `python -m experiments "
-        f"arena` makes them, `python -m experiments.benchmark_page FOLDER...` the page. Not shown: "
-        f"{left_out} runs, of methods with fewer than {FEWEST} runs in an experiment, or of "
-        f"experiments without {reference}.",
+        f"they had. Everything on this page is made of the arena's records, kept in "
+        f"`experiments/measured`: `python -m experiments arena` makes them, `python -m "
+        f"experiments.benchmark_page` the page. Not shown: {left_out} runs, of methods with fewer "
+        f"than {FEWEST} runs in an experiment, or of experiments without {reference}.",
         "The seed of a run fixes the problem, its noise and the initial design, which the methods "
         "share. Methods that end in `[...]` are variants with that option. Seconds are left out: "
         "the runs were made on different days beside other work.",
@@ -234,7 +216,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.benchmark_page", description=__doc__
     )
-    parser.add_argument("folders", nargs="+", type=Path, help="of the arena's records")
+    parser.add_argument(
+        "folders",
+        nargs="*",
+        type=Path,
+        default=[ARCHIVE.parent],
+        help="of the arena's records (default: experiments/measured)",
+    )
     parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/benchmarks.md")
     parser.add_argument("--reference", default=DEFAULT_REFERENCE)
     arguments = parser.parse_args(argv)

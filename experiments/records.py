@@ -9,10 +9,12 @@ as the strings "NaN", "Infinity" and "-Infinity", because JSON has none.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import math
 import os
 import warnings
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +36,7 @@ __all__ = [
     "as_matrix",
     "latest",
     "open_for_append",
+    "read_folders",
     "read_records",
     "to_jsonable",
 ]
@@ -320,7 +323,7 @@ def read_records(path: str | os.PathLike[str]) -> tuple[RunRecord, ...]:
     Parameters
     ----------
     path : path-like
-        A file of JSON lines.
+        A file of JSON lines, compressed if its name ends in ".gz".
 
     Returns
     -------
@@ -338,9 +341,11 @@ def read_records(path: str | os.PathLike[str]) -> tuple[RunRecord, ...]:
     """
     path = Path(path)
     try:
-        lines, torn = _split(path.read_bytes())
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror}. Check the path.") from error
+        content = path.read_bytes()
+        lines, torn = _split(gzip.decompress(content) if path.suffix == ".gz" else content)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordError(f"{path} cannot be read: {reason}. Check the path.") from error
     if torn:
         warnings.warn(
             f"{path}: the last line is torn ({torn} bytes without a line break) and left out; "
@@ -387,6 +392,26 @@ def append_record(path: str | os.PathLike[str], record: RunRecord) -> None:
         stream.write(record.to_line().encode("utf-8") + b"\n")
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def read_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[RunRecord, ...]:
+    """Return the records of all files of some folders, a repeated run once (the later folder's).
+
+    Raises
+    ------
+    RecordError
+        If a folder holds no records, or a file cannot be read.
+    """
+    records: list[RunRecord] = []
+    for folder in folders:
+        files = sorted([*Path(folder).glob("*.jsonl"), *Path(folder).glob("*.jsonl.gz")])
+        if not files:
+            raise RecordError(
+                f"{folder} holds no *.jsonl or *.jsonl.gz. Pass folders of the arena's records."
+            )
+        for file in files:
+            records += read_records(file)
+    return latest(records)
 
 
 def latest(records: Iterable[RunRecord]) -> tuple[RunRecord, ...]:

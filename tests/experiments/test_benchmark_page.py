@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from boring.exceptions import InvalidInputError
-from experiments.benchmark_page import main, read_folders, worth_showing
-from experiments.records import append_record
+from experiments.benchmark_page import main, worth_showing
+from experiments.records import RecordError, append_record, read_folders
 
 PNG = b"\x89PNG"
 
@@ -55,7 +55,7 @@ def test_the_page_holds_the_figures_of_the_records_and_its_pictures(folders, tmp
 
 
 def test_nothing_to_show_is_said(folders, tmp_path):
-    with pytest.raises(InvalidInputError, match="holds no"):
+    with pytest.raises(RecordError, match="holds no"):
         read_folders([tmp_path / "none"])
     with pytest.raises(InvalidInputError, match="3 runs of gp"):
         main([*map(str, folders), "--reference", "gp", "--page", str(tmp_path / "page.md")])
