@@ -83,6 +83,9 @@ class Optimizer(ToldRun, ABC):
 
     Notes
     -----
+    Points may be asked, told and withdrawn from several threads; one waits for another. Two threads
+    that ask before either tells get the same point: let one of them ask for both.
+
     Subclasses set ``name`` and ``options_type`` and write ``_propose``. With ``is_model_based``
     the base hands out space-filling points as long as the data hold no two different finite
     values, since there is nothing to model then.
@@ -156,11 +159,12 @@ class Optimizer(ToldRun, ABC):
             If there is a journal and it cannot be written.
         """
         n = as_positive_int(n, "n")
-        self._write_journal()
-        while len(self._history.pending) < n:
-            self._history = self._history.with_ask(self._next_ask())
+        with self._mutex:
             self._write_journal()
-        return self.pending[:n]
+            while len(self._history.pending) < n:
+                self._history = self._history.with_ask(self._next_ask())
+                self._write_journal()
+            return self.pending[:n]
 
     def run(
         self,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
 from ._json import canonical
+from ._mutex import Mutex
 from .data import Observations
 from .domain import Domain
 from .exceptions import InvalidInputError
@@ -94,6 +95,7 @@ class RecordedRun:
         self._has_warned_constant = False
         self._journal: Journal | None = None
         self._stop_reason: dict[str, float] = {}
+        self._mutex = Mutex()
 
     def __repr__(self) -> str:
         """Return where the run stands, in one line."""
@@ -181,15 +183,16 @@ class RecordedRun:
     @property
     def observed(self) -> Observations:
         """Told points in scaled units, with larger values better."""
-        fresh = self._history.tells[len(self._observed) :]
-        if fresh:
-            points = np.array([tell.x for tell in fresh])
-            values = np.array([tell.y for tell in fresh])
-            constraints = self._history.constraints(self._n_constraints)[len(self._observed) :]
-            self._observed = self._observed.append(
-                self._space.scale(points), self._sign * values, constraints
-            )
-        return self._observed
+        with self._mutex:
+            fresh = self._history.tells[len(self._observed) :]
+            if fresh:
+                points = np.array([tell.x for tell in fresh])
+                values = np.array([tell.y for tell in fresh])
+                constraints = self._history.constraints(self._n_constraints)[len(self._observed) :]
+                self._observed = self._observed.append(
+                    self._space.scale(points), self._sign * values, constraints
+                )
+            return self._observed
 
     @property
     def data(self) -> Observations:
@@ -198,10 +201,11 @@ class RecordedRun:
         These are those of `Observations.penalized`, where there are constraints and the
         optimiser does not weigh the probability of feasibility.
         """
-        observed = self.observed
-        if len(self._data) < len(observed):
-            self._data = observed if self.weighs_feasibility else observed.penalized()
-        return self._data
+        with self._mutex:
+            observed = self.observed
+            if len(self._data) < len(observed):
+                self._data = observed if self.weighs_feasibility else observed.penalized()
+            return self._data
 
     @property
     def memory(self) -> Mapping[str, Any]:
