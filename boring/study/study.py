@@ -193,7 +193,7 @@ class Study(WrittenStudy):
         InvalidInputError
             If n is not a positive integer, or a fixed value is not of the space.
         SpaceExhaustedError
-            If no new configuration is left.
+            If fewer new configurations are left; those that were are outstanding then.
         JournalError
             If the file cannot be written.
         """
