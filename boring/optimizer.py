@@ -23,11 +23,12 @@ from ._json import canonical
 from ._run import run as run_loop
 from .domain import Domain
 from .evaluation import Objective
+from .exceptions import InvalidInputError
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
-from .registry import OptimizerFactory
+from .registry import OptimizerFactory, get_optimizer
 from .result import BestByMean, IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
 from .stopping import StoppingCondition
@@ -336,6 +337,31 @@ class Optimizer(ToldRun, ABC):
         from .feasibility import Feasibility
 
         return Feasibility(self.data, pending)
+
+
+def factory_of(given: object, name: str) -> OptimizerFactory:
+    """Return the factory that a caller's argument stands for.
+
+    Parameters
+    ----------
+    given : object
+        A registered name, or an Optimizer subclass.
+    name : str
+        What the message calls the argument.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither; UnknownNameError if the name is not registered.
+    """
+    if isinstance(given, str):
+        return get_optimizer(given)
+    if isinstance(given, type) and issubclass(given, Optimizer):
+        return given
+    raise InvalidInputError(
+        f"{name} must be a registered name or an Optimizer subclass; received {given!r}. "
+        f"Pass for example {name}='boring'."
+    )
 
 
 def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:

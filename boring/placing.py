@@ -248,7 +248,8 @@ class Placing:
     def _nothing_left(self, taken: FloatArray, searched: str) -> Exception:
         n_allowed = int(self.domain.allowed(taken).sum())
         if n_allowed or not self.domain.is_constrained:
-            remedy = "End the run" if self.asked is None else "Fix fewer parameters, or other values"
+            is_part = self.asked is not None
+            remedy = "Fix fewer parameters, or other values" if is_part else "End the run"
             return SpaceExhaustedError(
                 f"Every point should be asked once; among {searched} none is left that is allowed, "
                 f"and neither told nor out for evaluation, as {len(taken)} points are. {remedy}, "

@@ -75,7 +75,10 @@ class RecordedRun:
         self._space = Box.from_bounds(space)
         self._domain = support.checked_domain(domain, self._space.dim)
         if not isinstance(repeats, bool):
-            raise InvalidInputError(f"repeats must be True or False; received {repeats!r}.")
+            raise InvalidInputError(
+                f"repeats must be True or False; received {repeats!r}. Pass repeats=True to let "
+                "points come again."
+            )
         self._repeats = repeats
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
@@ -112,7 +115,10 @@ class RecordedRun:
             return None
         rule = "a standard deviation, 0 or more, in units of the objective, or None to learn it"
         if not (value := as_real(noise_std, "noise_std", rule)) >= 0:
-            raise InvalidInputError(f"noise_std must be {rule}; received {noise_std!r}.")
+            raise InvalidInputError(
+                f"noise_std must be {rule}; received {noise_std!r}. Leave it out if you do "
+                "not know it."
+            )
         if not self.uses_noise_std:
             raise InvalidInputError(
                 f"noise_std is for optimisers whose models can take known noise; {self.name!r} "
