@@ -399,6 +399,22 @@ def test_an_exception_may_be_recorded():
     assert "error" not in result.records[5].info
 
 
+def test_an_exception_without_a_text_is_recorded_too():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("mute")
+
+    def objective(x):
+        raise MuteError
+
+    with pytest.warns(NonFiniteWarning, match="MuteError"):
+        result = stepper().run(objective, 1, on_error="record")
+    assert result.records[0].info["error"] == "MuteError: (it has no text)"
+    with pytest.raises(EvaluationError, match="MuteError") as caught:
+        stepper().run(objective, 1)
+    assert caught.value.result.n_evaluations == 0
+
+
 def test_on_error_is_checked_before_anything_is_paid():
     optimizer = stepper()
     with pytest.raises(InvalidInputError, match="on_error must be 'raise' or 'record'"):
