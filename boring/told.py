@@ -250,7 +250,8 @@ def _notices(told: FloatArray, tells: list[Tell], place: Callable[[Tell], str]) 
                 f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
             )
         )
-    known = {(x + 0.0).tobytes() for x in told}
+    rows = np.ascontiguousarray(told + 0.0)
+    known = set(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist())
     again = []
     for tell in tells:
         key = (tell.x + 0.0).tobytes()
