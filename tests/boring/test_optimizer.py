@@ -408,10 +408,10 @@ def test_an_exception_without_a_text_is_recorded_too():
         raise MuteError
 
     with pytest.warns(NonFiniteWarning, match="MuteError"):
-        result = stepper().run(objective, 1, on_error="record")
+        result = stepper().run(objective, 3, on_error="record")
     assert result.records[0].info["error"] == "MuteError: (it has no text)"
     with pytest.raises(EvaluationError, match="MuteError") as caught:
-        stepper().run(objective, 1)
+        stepper().run(objective, 3)
     assert caught.value.result.n_evaluations == 0
 
 
