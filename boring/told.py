@@ -181,7 +181,7 @@ class ToldRun(RecordedRun):
             self._write_journal()
             if self._is_newly_constant():
                 self._has_warned_constant = True
-                notices.append(_constant_notice(self.data, self.is_model_based))
+                notices.append(_constant_notice(self.observed, self.is_model_based))
         for category, message in notices:
             if category not in expected:
                 warn(message, category)
@@ -189,8 +189,8 @@ class ToldRun(RecordedRun):
     def _is_newly_constant(self) -> bool:
         return (
             not self._has_warned_constant
-            and self.data.finite_y.size >= max(MIN_CONSTANT, self._n_initial)
-            and not self.data.is_informative
+            and self.observed.finite_y.size >= max(MIN_CONSTANT, self._n_initial)
+            and not self.observed.is_informative
         )
 
 

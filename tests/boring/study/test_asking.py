@@ -293,3 +293,16 @@ def test_the_only_point_where_two_edges_meet_is_found(seed):
     study = Study(space, direction="minimize", seed=seed)
     (suggestion,) = study.ask(fixed={"z": 1.0})
     assert suggestion.parameters == {"x": 0.0, "y": 0.5, "z": 1.0}
+
+
+def test_a_prediction_is_of_the_objective_also_where_nothing_is_feasible(tmp_path, capsys):
+    """Sobol's search is given equal values here; the objective's differ, and are modelled."""
+    path = tmp_path / "run.jsonl"
+    options = {"direction": "minimize", "optimizer": "sobol", "n_constraints": 1, "seed": 0}
+    with Study({"x": (0.0, 1.0)}, path=path, **options) as study:
+        for suggestion in study.ask(6):
+            study.tell(suggestion, suggestion.parameters["x"], [1.0])
+        mean, _ = study.predict([{"x": 0.1}, {"x": 0.9}])
+        assert mean[1] - mean[0] > 0.5
+    assert main(["predict", str(path), "--parameters", '{"x": 0.9}']) == 0
+    assert float(capsys.readouterr().out.split("\t")[0]) > 0.7
