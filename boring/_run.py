@@ -33,7 +33,7 @@ def run(
 ) -> OptimizationResult:
     """Evaluate until there is reason to stop; the arguments are those of ``Optimizer.run``."""
     check_on_error(on_error)
-    _check_callables(fun, callback, stopping)
+    check_callables(fun, callback, stopping)
     _warn_budget(optimizer, n_evaluations)
     clock = _Clock(optimizer, n_evaluations, stopping)
     total = optimizer.n_told + n_evaluations
@@ -125,7 +125,7 @@ def _ask(optimizer: Optimizer) -> FloatArray:
     return x
 
 
-def _check_callables(fun: object, callback: object, stopping: object) -> None:
+def check_callables(fun: object, callback: object, stopping: object) -> None:
     """Raise before anything is paid for if an argument cannot be used."""
     for name, value in (("fun", fun), ("callback", callback)):
         if not callable(value) and not (name == "callback" and value is None):

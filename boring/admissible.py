@@ -28,6 +28,9 @@ MARGINS = (1e-2, 1e-4, 1e-7, 0.0)
 the first that exists is taken, so that rounding does not leave the point outside."""
 
 PROJECTION_ITERATIONS = 50
+ACCURACY, EDGE_ACCURACY = 1e-6, 1e-14
+"""Of SLSQP, and of a projection without margin, which has to hit the edge itself."""
+
 DESCENT_STEPS = 100
 EVOLUTION_POPULATION = 200
 EVOLUTION_EVALUATIONS = 10000
@@ -97,6 +100,7 @@ def project(domain: Domain, u: FloatArray) -> FloatArray | None:
             lambda v: (0.5 * float(np.sum((v - u[free]) ** 2)), v - u[free]),
             margin * scale,
             PROJECTION_ITERATIONS,
+            accuracy=ACCURACY if margin else EDGE_ACCURACY,
         )
         if x is not None and domain.allowed(x)[0]:
             return np.asarray(domain.snap(x)[0])
@@ -112,6 +116,7 @@ def minimize_allowed(
     max_iterations: int,
     low: FloatArray | float = -1.0,
     high: FloatArray | float = 1.0,
+    accuracy: float = ACCURACY,
 ) -> FloatArray | None:
     """Minimise over some columns by SLSQP, the constraints at most minus a margin.
 
@@ -128,6 +133,8 @@ def minimize_allowed(
         Constraints are divided by their largest slope at u, the margin too.
     max_iterations : int
     low, high : float or ndarray, shape (k,)
+    accuracy : float
+        To which SLSQP meets constraints, and of the value at which it ends.
 
     Returns
     -------
@@ -162,7 +169,7 @@ def minimize_allowed(
         method="SLSQP",
         bounds=np.broadcast_to(np.column_stack([low, high]), (len(free), 2)),
         constraints={"type": "ineq", "fun": slack, "jac": slack_slopes},
-        options={"maxiter": max_iterations},
+        options={"maxiter": max_iterations, "ftol": accuracy},
     )
     return whole(outcome.x) if np.all(np.isfinite(outcome.x)) else None
 

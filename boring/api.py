@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from . import _optimizer_support as support
 from ._beginning import begin
 from .evaluation import Objective, check_on_error
-from .exceptions import InvalidInputError, JournalError, UnknownNameError
+from .exceptions import JournalError, UnknownNameError
 from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
-from .optimizer import Callback, Optimizer, optimizer_class
-from .registry import OptimizerFactory, get_optimizer
+from .optimizer import Callback, Optimizer, factory_of, optimizer_class
+from .registry import OptimizerFactory
 from .result import OptimizationResult
 from .rng import seed_entropy
 from .space import Box
@@ -226,7 +226,7 @@ def _optimize(
 ) -> OptimizationResult:
     check_on_error(on_error)
     n_evaluations = as_positive_int(n_evaluations, "n_evaluations")
-    factory = _factory(method)
+    factory = factory_of(method, "method")
     _check_keywords(factory, options)
     space = Box.from_bounds(bounds)
     if journal is not None and journal_exists(journal):
@@ -251,17 +251,6 @@ def _optimize(
         on_error=on_error,
         stopping=stopping,
         progress=progress,
-    )
-
-
-def _factory(method: object) -> OptimizerFactory:
-    if isinstance(method, str):
-        return get_optimizer(method)
-    if isinstance(method, type) and issubclass(method, Optimizer):
-        return method
-    raise InvalidInputError(
-        f"method must be a registered name or an Optimizer subclass; received {method!r}. "
-        "Pass for example method='boring'."
     )
 
 

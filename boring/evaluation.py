@@ -12,7 +12,7 @@ from .exceptions import EvaluationError, InvalidInputError
 from .typing import FloatArray, OnError
 from .validation import as_constraints
 
-__all__ = ["Objective", "check_on_error", "evaluate"]
+__all__ = ["Objective", "check_on_error", "evaluate", "in_words"]
 
 Objective: TypeAlias = Callable[[FloatArray], Any]
 """Takes one point, shape (D,), raw units, and returns a real number."""
@@ -59,7 +59,7 @@ def evaluate(
     try:
         value = fun(np.array(x, dtype=np.float64))
     except Exception as error:
-        description = f"{type(error).__name__}: {error}"
+        description = in_words(error)
         if on_error == "record":
             return float("nan"), as_constraints(None, 1, n_constraints), description
         raise EvaluationError(
@@ -71,6 +71,15 @@ def evaluate(
         y, constraints = _as_pair(value, x, n_constraints)
         return _as_real(y, x), constraints, None
     return _as_real(value, x), as_constraints(None, 1, 0), None
+
+
+def in_words(error: BaseException) -> str:
+    """Return the kind and the text of an error, which is foreign code and may fail itself."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(it has no text)"
+    return f"{type(error).__name__}: {text}"
 
 
 def _as_pair(value: Any, x: FloatArray, n_constraints: int) -> tuple[Any, FloatArray]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .domain import Domain, Lattice
+from .domain import SAME, Domain, Lattice
 from .typing import BoolArray, FloatArray
 
 __all__ = ["FixedDomain"]
@@ -51,9 +51,13 @@ class FixedDomain(Domain):
 
     def __init__(self, whole: Domain, columns: Mapping[int, float]) -> None:
         super().__init__(whole.dim, _FixedLattice(whole, columns), whole.constraints)
-        self._resolution = whole.resolution
+        fixed = list(columns)
+        self._resolution = whole.resolution.copy()
+        # A fixed value is a rounded one: what is rounded to another is more than half a step off.
+        self._resolution[fixed] = np.maximum(SAME, 0.5 * self._resolution[fixed])
+        self._resolution.flags.writeable = False
         self._mask: BoolArray = whole.discrete.copy()
-        self._mask[list(columns)] = True
+        self._mask[fixed] = True
         self._mask.flags.writeable = False
 
     @property

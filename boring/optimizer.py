@@ -23,11 +23,12 @@ from ._json import canonical
 from ._run import run as run_loop
 from .domain import Domain
 from .evaluation import Objective
+from .exceptions import InvalidInputError
 from .history import Ask, History, frozen_point
 from .initial_design import sobol_design
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
-from .registry import OptimizerFactory
+from .registry import OptimizerFactory, get_optimizer
 from .result import BestByMean, IterationRecord, OptimizationResult
 from .rng import keyed_generator, single_blas_thread
 from .stopping import StoppingCondition
@@ -83,6 +84,9 @@ class Optimizer(ToldRun, ABC):
 
     Notes
     -----
+    Points may be asked, told and withdrawn from several threads; one waits for another. Two threads
+    that ask before either tells get the same point: let one of them ask for both.
+
     Subclasses set ``name`` and ``options_type`` and write ``_propose``. With ``is_model_based``
     the base hands out space-filling points as long as the data hold no two different finite
     values, since there is nothing to model then.
@@ -156,11 +160,12 @@ class Optimizer(ToldRun, ABC):
             If there is a journal and it cannot be written.
         """
         n = as_positive_int(n, "n")
-        self._write_journal()
-        while len(self._history.pending) < n:
-            self._history = self._history.with_ask(self._next_ask())
+        with self._mutex:
             self._write_journal()
-        return self.pending[:n]
+            while len(self._history.pending) < n:
+                self._history = self._history.with_ask(self._next_ask())
+                self._write_journal()
+            return self.pending[:n]
 
     def run(
         self,
@@ -332,6 +337,31 @@ class Optimizer(ToldRun, ABC):
         from .feasibility import Feasibility
 
         return Feasibility(self.data, pending)
+
+
+def factory_of(given: object, name: str) -> OptimizerFactory:
+    """Return the factory that a caller's argument stands for.
+
+    Parameters
+    ----------
+    given : object
+        A registered name, or an Optimizer subclass.
+    name : str
+        What the message calls the argument.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is neither; UnknownNameError if the name is not registered.
+    """
+    if isinstance(given, str):
+        return get_optimizer(given)
+    if isinstance(given, type) and issubclass(given, Optimizer):
+        return given
+    raise InvalidInputError(
+        f"{name} must be a registered name or an Optimizer subclass; received {given!r}. "
+        f"Pass for example {name}='boring'."
+    )
 
 
 def optimizer_class(factory: OptimizerFactory) -> type[Optimizer] | None:

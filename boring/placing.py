@@ -248,15 +248,17 @@ class Placing:
     def _nothing_left(self, taken: FloatArray, searched: str) -> Exception:
         n_allowed = int(self.domain.allowed(taken).sum())
         if n_allowed or not self.domain.is_constrained:
+            is_part = self.asked is not None
+            remedy = "Fix fewer parameters, or other values" if is_part else "End the run"
             return SpaceExhaustedError(
-                f"Every point should be asked once; among {searched} none is left that is "
-                f"allowed and neither told nor out for evaluation, {len(taken)} points are. End "
-                "the run, widen the space, or pass repeats=True to ask points again."
+                f"Every point should be asked once; among {searched} none is left that is allowed, "
+                f"and neither told nor out for evaluation, as {len(taken)} points are. {remedy}, "
+                "widen the space, or pass repeats=True to ask points again."
             )
         return InvalidInputError(
-            f"Some point must satisfy the constraints; among {searched}, and by searches for "
-            f"less violation, none was found. Constraints hold where their value is <= 0, in "
-            "scaled units: check their signs and units, or tell a point that satisfies them."
+            f"Some point must satisfy the constraints; among {searched}, and by searches for less "
+            "violation, none was found. Check their signs and units (those of a Domain take scaled "
+            "units, and hold where their value is <= 0), or tell a point that satisfies them."
         )
 
 

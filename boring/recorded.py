@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
 from ._json import canonical
+from ._mutex import Mutex
 from .data import Observations
 from .domain import Domain
 from .exceptions import InvalidInputError
@@ -74,7 +75,10 @@ class RecordedRun:
         self._space = Box.from_bounds(space)
         self._domain = support.checked_domain(domain, self._space.dim)
         if not isinstance(repeats, bool):
-            raise InvalidInputError(f"repeats must be True or False; received {repeats!r}.")
+            raise InvalidInputError(
+                f"repeats must be True or False; received {repeats!r}. Pass repeats=True to let "
+                "points come again."
+            )
         self._repeats = repeats
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
@@ -94,6 +98,7 @@ class RecordedRun:
         self._has_warned_constant = False
         self._journal: Journal | None = None
         self._stop_reason: dict[str, float] = {}
+        self._mutex = Mutex()
 
     def __repr__(self) -> str:
         """Return where the run stands, in one line."""
@@ -110,7 +115,10 @@ class RecordedRun:
             return None
         rule = "a standard deviation, 0 or more, in units of the objective, or None to learn it"
         if not (value := as_real(noise_std, "noise_std", rule)) >= 0:
-            raise InvalidInputError(f"noise_std must be {rule}; received {noise_std!r}.")
+            raise InvalidInputError(
+                f"noise_std must be {rule}; received {noise_std!r}. Leave it out if you do "
+                "not know it."
+            )
         if not self.uses_noise_std:
             raise InvalidInputError(
                 f"noise_std is for optimisers whose models can take known noise; {self.name!r} "
@@ -181,15 +189,16 @@ class RecordedRun:
     @property
     def observed(self) -> Observations:
         """Told points in scaled units, with larger values better."""
-        fresh = self._history.tells[len(self._observed) :]
-        if fresh:
-            points = np.array([tell.x for tell in fresh])
-            values = np.array([tell.y for tell in fresh])
-            constraints = self._history.constraints(self._n_constraints)[len(self._observed) :]
-            self._observed = self._observed.append(
-                self._space.scale(points), self._sign * values, constraints
-            )
-        return self._observed
+        with self._mutex:
+            fresh = self._history.tells[len(self._observed) :]
+            if fresh:
+                points = np.array([tell.x for tell in fresh])
+                values = np.array([tell.y for tell in fresh])
+                constraints = self._history.constraints(self._n_constraints)[len(self._observed) :]
+                self._observed = self._observed.append(
+                    self._space.scale(points), self._sign * values, constraints
+                )
+            return self._observed
 
     @property
     def data(self) -> Observations:
@@ -198,10 +207,11 @@ class RecordedRun:
         These are those of `Observations.penalized`, where there are constraints and the
         optimiser does not weigh the probability of feasibility.
         """
-        observed = self.observed
-        if len(self._data) < len(observed):
-            self._data = observed if self.weighs_feasibility else observed.penalized()
-        return self._data
+        with self._mutex:
+            observed = self.observed
+            if len(self._data) < len(observed):
+                self._data = observed if self.weighs_feasibility else observed.penalized()
+            return self._data
 
     @property
     def memory(self) -> Mapping[str, Any]:

@@ -144,13 +144,14 @@ class ToldRun(RecordedRun):
         JournalError
             If there is a journal and it cannot be written; the point is withdrawn all the same.
         """
-        if number not in self._history.pending:
-            raise InvalidInputError(
-                f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
-                f"{list(self._history.pending)}. Ask first, or pass one of these."
-            )
-        self._history = self._history.with_withdrawal(number)
-        self._write_journal()
+        with self._mutex:
+            if number not in self._history.pending:
+                raise InvalidInputError(
+                    f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
+                    f"{list(self._history.pending)}. Ask first, or pass one of these."
+                )
+            self._history = self._history.with_withdrawal(number)
+            self._write_journal()
         return self
 
     def _tell(
@@ -161,7 +162,8 @@ class ToldRun(RecordedRun):
         constraints: FloatArray,
     ) -> None:
         """Record checked points (n, D), values (n,) and constraints (n, m)."""
-        self._record(_answered(self._history, self._space, points, values, constraints, error))
+        with self._mutex:
+            self._record(_answered(self._history, self._space, points, values, constraints, error))
 
     def _record(
         self,
@@ -170,15 +172,16 @@ class ToldRun(RecordedRun):
         place: Callable[[Tell], str] = _place_of,
     ) -> None:
         """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
-        notices = _notices(self._history.X, tells, place)
-        if self._repeats:
-            notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
-        self._history = self._history.with_tells(tells)
-        self._stop_reason = {}
-        self._write_journal()
-        if self._is_newly_constant():
-            self._has_warned_constant = True
-            notices.append(_constant_notice(self.data, self.is_model_based))
+        with self._mutex:
+            notices = _notices(self._history.X, tells, place)
+            if self._repeats:
+                notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
+            self._history = self._history.with_tells(tells)
+            self._stop_reason = {}
+            self._write_journal()
+            if self._is_newly_constant():
+                self._has_warned_constant = True
+                notices.append(_constant_notice(self.observed, self.is_model_based))
         for category, message in notices:
             if category not in expected:
                 warn(message, category)
@@ -186,8 +189,8 @@ class ToldRun(RecordedRun):
     def _is_newly_constant(self) -> bool:
         return (
             not self._has_warned_constant
-            and self.data.finite_y.size >= max(MIN_CONSTANT, self._n_initial)
-            and not self.data.is_informative
+            and self.observed.finite_y.size >= max(MIN_CONSTANT, self._n_initial)
+            and not self.observed.is_informative
         )
 
 
@@ -247,7 +250,8 @@ def _notices(told: FloatArray, tells: list[Tell], place: Callable[[Tell], str]) 
                 f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
             )
         )
-    known = {(x + 0.0).tobytes() for x in told}
+    rows = np.ascontiguousarray(told + 0.0)
+    known = set(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist())
     again = []
     for tell in tells:
         key = (tell.x + 0.0).tobytes()

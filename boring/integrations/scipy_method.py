@@ -81,14 +81,15 @@ def minimize_method(
     optimizer : str, default "boring"
         A registered name.
     **options
-        ``n_initial``, ``noise_std`` and the options of the optimiser.
+        ``n_initial``, ``noise_std``, ``repeats`` and the options of the optimiser.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
         ``x``, ``fun``, ``nfev``, ``nit``, ``success``, ``status``, ``message``; and ``run``, the
         `boring.result.OptimizationResult` with every evaluation and the subspace. ``success``
-        says that the budget was used and a finite value was found.
+        says that a finite value was found and no callback ended the run; where nothing was left to
+        evaluate before the budget was used, ``message`` says so.
 
     Raises
     ------
@@ -148,14 +149,16 @@ def minimize_method(
             "Pass another x0.",
             BoringWarning,
         )
+    raised: Any = None
     try:
         run.run(value, maxfev, callback=monitor, progress=disp)
     except EvaluationError as error:
-        cause: Any = error.__cause__
-        if cause is None:
+        if error.__cause__ is None:
             raise
-        cause.result = error.result
-        raise cause from None
+        raised = error.__cause__
+        raised.result = error.result
+    if raised is not None:  # outside of the handler, which would alter what it was raised from
+        raise raised
     return _result(run, maxfev, monitor.is_stopped)
 
 
@@ -196,6 +199,9 @@ def _result(optimizer: Optimizer, maxfev: int, is_stopped: bool) -> OptimizeResu
     is_found = bool(np.isfinite(run.y_best))
     if is_stopped:
         message = "The callback raised StopIteration."
+    elif "n_evaluations" not in run.stop_reason:
+        reasons = ", ".join(run.stop_reason).replace("_", " ")
+        message = f"{run.n_evaluations} of maxfev = {maxfev} points were evaluated: {reasons}."
     elif is_found:
         message = f"All of maxfev = {maxfev} points were evaluated."
     else:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from boring.exceptions import InvalidInputError
+from boring._warn import warn
+from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.parameters.report import SubspaceDescription, describe_subspace
 from boring.registry import get_optimizer
 from boring.state import OptimizerState
+from boring.typing import FloatArray
 
 try:
     from sklearn.model_selection._search import BaseSearchCV
@@ -43,14 +46,14 @@ class BoringSearchCV(BaseSearchCV):
         What `boring.parameters.ParameterSpace.of` takes, under scikit-learn's names, such as
         ``{"svc__C": Real("svc__C", 1e-3, 1e3, log=True), "svc__kernel": ["rbf", "linear"]}``.
     n_iter : int, default 30
-        Configurations to evaluate.
+        Configurations to evaluate; a warning says if the space has fewer.
     n_points : int, default 1
         Configurations that are evaluated together; with ``n_jobs``, as many fits as there are
         configurations and folds run in parallel.
     optimizer : str, default "boring"
         A registered name.
     options : mapping, optional
-        ``n_initial``, ``noise_std`` and the options of the optimiser.
+        ``n_initial``, ``noise_std``, ``repeats`` and the options of the optimiser.
     scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
         As in `sklearn.model_selection.RandomizedSearchCV`. With several metrics ``refit`` must be
         the name of the one that is searched by.
@@ -169,7 +172,15 @@ class BoringSearchCV(BaseSearchCV):
         failed: list[dict[str, Any]] = []
         failure: ValueError | None = None
         for start in range(0, self.n_iter, self.n_points):
-            points = optimizer.ask(min(self.n_points, self.n_iter - start))
+            points = _ask(optimizer, min(self.n_points, self.n_iter - start))
+            if not len(points):
+                warn(
+                    "n_iter should not exceed the configurations of the space; all "
+                    f"{optimizer.n_told} were evaluated, received n_iter={self.n_iter}. Lower it, "
+                    "or pass options={'repeats': True} to evaluate some again.",
+                    BudgetWarning,
+                )
+                break
             candidates = space.decode(points)
             try:
                 results = evaluate_candidates(candidates)
@@ -217,6 +228,13 @@ class BoringSearchCV(BaseSearchCV):
         if isinstance(values.get("_run"), Optimizer):
             values["_run"] = values["_run"].state()
         return values
+
+
+def _ask(optimizer: Optimizer, n: int) -> FloatArray:
+    """Return up to n new points, shape (k, D): fewer if fewer configurations are left."""
+    with suppress(SpaceExhaustedError):
+        optimizer.ask(n)
+    return optimizer.pending
 
 
 def _needs_metric(names: list[str], refit: Any) -> InvalidInputError:

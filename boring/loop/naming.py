@@ -64,7 +64,7 @@ class NamingOptimizer(Optimizer):
     def _estimate(self) -> SubspaceEstimate | None:
         from boring.loop.account import account_of_subspace
 
-        data = self.data
+        data = self.observed
         if not data.is_informative or len(data.finite_y) < 2 + min(self.space.dim, 3):
             return None
         rng = keyed_generator(self.entropy, "subspace", self.n_told)
@@ -84,7 +84,7 @@ class NamingOptimizer(Optimizer):
         n = self.n_told
         if self._models is None or self._models[0] != n:
             model = None
-            if self.data.is_informative:
+            if self.observed.is_informative:
                 with single_blas_thread():
                     model = self._fit_surrogate()
             self._models = (n, model)
@@ -102,7 +102,7 @@ class NamingOptimizer(Optimizer):
 
     def _fit_surrogate(self) -> ObjectiveModel:
         return fit_objective_model(
-            self.space, self._sign, self.data, self._believed_factor(), self._noise_std
+            self.space, self._sign, self.observed, self._believed_factor(), self._noise_std
         )
 
     def _believed_factor(self) -> FloatArray | None:

@@ -54,8 +54,12 @@ class BoringOptions:
         as_positive_int(self.local_from, "local_from", minimum=0)
         if not isinstance(self.fresh_starts, bool):
             raise InvalidInputError(
-                f"fresh_starts must be True or False, received {self.fresh_starts!r}"
+                f"fresh_starts must be True or False; received {self.fresh_starts!r}. Pass "
+                "fresh_starts=False to stay with one search."
             )
         rule = "a positive number of seconds, or None"
         if self.ask_seconds is not None and not as_real(self.ask_seconds, "ask_seconds", rule) > 0:
-            raise InvalidInputError(f"ask_seconds must be {rule}; received {self.ask_seconds!r}.")
+            raise InvalidInputError(
+                f"ask_seconds must be {rule}; received {self.ask_seconds!r}. Leave it out for no "
+                "limit."
+            )

@@ -34,6 +34,11 @@ class ThesisOptimizer(BoringOptimizer):
 
     name: ClassVar[str] = "boring-thesis"
     options_type: ClassVar[type] = ThesisOptions
+    weighs_feasibility: ClassVar[bool] = False
+    uses_noise_std: ClassVar[bool] = False
+
+    def _has_nothing_to_model(self) -> bool:
+        return not self.data.is_informative
 
     @property
     def embedding(self) -> RandomEmbedding:
@@ -61,11 +66,11 @@ class ThesisOptimizer(BoringOptimizer):
         """
         from boring.loop.account import account_by_alternation
 
-        if "W" not in self.memory:
+        if "W" not in self.memory or not self.observed.is_informative:
             return None
         rng = keyed_generator(self.entropy, "subspace", self.n_told)
         with single_blas_thread():
-            return account_by_alternation(self.data, self.options.n_restarts, self.memory, rng)
+            return account_by_alternation(self.observed, self.options.n_restarts, self.memory, rng)
 
     def _fit_surrogate(self) -> ObjectiveModel:
         """Fit the additive model on [W V] that the preset searches by, to plain values."""
@@ -74,7 +79,7 @@ class ThesisOptimizer(BoringOptimizer):
             return super()._fit_surrogate()
         W, V = np.array(memory["W"]), np.array(memory["V"]).reshape(self.space.dim, -1)
         model = ObjectiveModel(self.space, thesis_model(W, V), [np.array(memory["theta"])])
-        data = self.data
+        data = self.observed
         return model.fit(self.space.unscale(data.finite_X), self._sign * data.finite_y)
 
     def _propose(self, context: ProposalContext) -> Proposal:

@@ -17,7 +17,7 @@ from boring.parameters.space import ParameterSpace
 from boring.parameters.whole import Integer, Ordinal
 from boring.validation import suggest
 
-__all__ = ["KINDS", "parameter_from_dict", "read_space", "space_from_dict"]
+__all__ = ["KINDS", "parameter_from_dict", "read_space", "space_from_dict", "without_repetition"]
 
 KINDS: dict[str, type[Parameter]] = {
     kind.kind: kind for kind in (Real, Integer, Ordinal, Categorical, Fixed)
@@ -97,7 +97,7 @@ def read_space(path: str | Path) -> ParameterSpace:
         if path.suffix.lower() == ".toml":
             spec = tomllib.loads(text)
         else:
-            spec = json.loads(text, object_pairs_hook=_without_repetition)
+            spec = json.loads(text, object_pairs_hook=without_repetition)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
         raise InvalidInputError(f"The file {str(path)!r} cannot be parsed: {error}.") from error
     return space_from_dict(spec)
@@ -109,7 +109,8 @@ def _as_list(constraints: Any) -> list[Any]:
     return list(constraints)
 
 
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, of which Python would keep the last of equal names alone."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]

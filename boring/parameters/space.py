@@ -157,7 +157,8 @@ class ParameterSpace:
         columns: dict[int, float] = {}
         if not isinstance(fixed, Mapping):
             raise InvalidInputError(
-                f"What is fixed must be a dict of name to value; received {fixed!r}."
+                f"What is fixed must be a dict of name to value; received {fixed!r}. Pass for "
+                f"example {{{self.names[0]!r}: ...}}."
             )
         for name, value in fixed.items():
             part = self.slice_of(name)

@@ -131,10 +131,12 @@ def _posterior_of(source: Any) -> tuple[GaussianProcess, Units]:
         return model.posterior, model.units
     if isinstance(model, GaussianProcess):
         return model, Units(0.0, 1.0)
+    has_model = isinstance(source, Optimizer)
+    received = f"{type(source).__name__}{f' with {type(model).__name__}' if has_model else ''}"
+    remedy = "Tell it more points" if has_model else "Pass an optimiser that has one"
     raise InvalidInputError(
-        "components need a fitted additive Gaussian process; received "
-        f"{type(source).__name__} with {type(model).__name__}. Tell it more points, or pass "
-        "an ObjectiveProcess or a GaussianProcess."
+        f"components need a fitted additive Gaussian process; received {received}. {remedy}, or "
+        "pass an ObjectiveProcess or a GaussianProcess."
     )
 
 

@@ -34,7 +34,7 @@ def pictures(source: Source) -> dict[str, list[Picture]]:
     """Return the figures that a study has, by section: "course", "matters", "points"."""
     found: dict[str, list[Picture]] = {"course": [], "matters": [], "points": []}
     estimate, model = source.estimate, source.model
-    if source.study.optimizer.data.finite_y.size:
+    if source.study.optimizer.observed.finite_y.size:
         found["course"].append(_convergence(source))
         found["points"].append(_parallel(source))
     if estimate is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.parameters import ParameterSpace
+from boring.parameters.files import without_repetition
 
 __all__ = ["UsageError", "integer", "json_object", "options", "plain", "real", "space_argument"]
 
@@ -59,7 +60,9 @@ def json_object(text: str | None, name: str) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        values = json.loads(text)
+        values = json.loads(text, object_pairs_hook=without_repetition)
+    except InvalidInputError:
+        raise
     except ValueError as error:
         raise InvalidInputError(
             f"{name} must be valid JSON; received {text[:60]!r}: {error}. Put names and text "

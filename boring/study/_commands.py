@@ -149,7 +149,7 @@ def best(args: argparse.Namespace) -> Answer:
 
 def predict(args: argparse.Namespace) -> Answer:
     study = _reading(args)
-    if not study.optimizer.data.is_informative:
+    if not study.optimizer.observed.is_informative:
         raise NothingYetError("There is no model yet: tell two values that differ.")
     mean, sd = study.predict(json_object(args.parameters, "--parameters"))
     return f"{mean[0]:.10g}\t{sd[0]:.3g}", {"mean": float(mean[0]), "sd": float(sd[0])}

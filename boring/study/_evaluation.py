@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from boring.evaluation import in_words
+
 __all__ = ["Outcome", "evaluate"]
 
 
@@ -66,21 +68,13 @@ def evaluate(
         with _alarm(timeout):
             returned = fun(dict(parameters))
     except (Exception, SystemExit) as raised:
-        error = f"{type(raised).__name__}: {_in_words(raised)}"
+        error = in_words(raised)
     else:
         try:
             value, constraints = _numbers(returned, n_constraints)
         except (TypeError, ValueError) as wrong:
             defect = str(wrong)
     return Outcome(value, constraints, error, defect, time.perf_counter() - start)
-
-
-def _in_words(error: BaseException) -> str:
-    """Return the text of an error, which is foreign code and may fail itself."""
-    try:
-        return str(error)
-    except Exception:
-        return "(it has no text)"
 
 
 def _numbers(returned: Any, n_constraints: int) -> tuple[float, tuple[float, ...] | None]:

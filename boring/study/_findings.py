@@ -53,7 +53,7 @@ LARGE_NOISE = 0.1
 def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | None]:
     """Return the subspace, and why there is none or why it is not to be relied on."""
     optimizer = study.optimizer
-    data = optimizer.data
+    data = optimizer.observed
     if not data.is_informative:
         return None, "There are no two different values to learn from."
     if study.space.dim == 1:
@@ -173,7 +173,7 @@ def unknown_of(
         ]
         if broad:
             lines.append(f"The importance of {', '.join(broad)} is uncertain by more than half.")
-    values = study.optimizer.data.finite_y
+    values = study.optimizer.observed.finite_y
     if noise is not None and values.size > 1 and noise > LARGE_NOISE * float(values.std()):
         lines.append(
             f"Evaluations seem to scatter by about {noise:.3g} (one standard deviation), which is "

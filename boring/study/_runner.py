@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from boring._run import check_callables
 from boring._warn import warn
 from boring.evaluation import check_on_error
 from boring.exceptions import (
@@ -62,15 +63,12 @@ def run(
 ) -> StudyStatus:
     """Evaluate until there is reason to stop; the arguments are those of `Study.run`."""
     check_on_error(on_error)
-    if not callable(fun):
-        raise InvalidInputError(f"fun must be callable; received {type(fun).__name__}.")
-    if stopping is not None and not isinstance(stopping, StoppingCondition):
+    check_callables(fun, callback, stopping)
+    rule = "a positive number of seconds, or None"
+    if timeout is not None and not as_real(timeout, "timeout", rule) > 0:
         raise InvalidInputError(
-            f"stopping must be a StoppingCondition; received {type(stopping).__name__}. "
-            "Build one from boring.stopping, such as Target(0.1) | MaxSeconds(60)."
+            f"timeout must be {rule}; received {timeout!r}. Leave it out for no limit."
         )
-    if timeout is not None and not as_real(timeout, "timeout", "positive") > 0:
-        raise InvalidInputError(f"timeout must be positive; received {timeout!r}.")
     pool = Pool(executor, workers, fun)
     n_told = study.optimizer.n_told
     with ProgressBar(n_told + n_evaluations, n_told, study.optimizer.name, progress) as bar:

@@ -13,7 +13,7 @@ from boring.exceptions import InvalidInputError
 from boring.history import History, Tell, frozen_point
 from boring.parameters import ParameterSpace
 from boring.typing import FloatArray
-from boring.validation import as_constraints, as_values
+from boring.validation import as_constraints, as_real, as_values
 
 from .status import Suggestion
 
@@ -60,7 +60,7 @@ def number_of(what: Any, space: ParameterSpace, history: History) -> Any:
 def notes_of(*, seconds: float | None) -> dict[str, Any]:
     """Return what is noted of an evaluation: when it was told, and how long it took."""
     notes: dict[str, Any] = {"time": time.time()}
-    return notes if seconds is None else {**notes, "seconds": float(seconds)}
+    return notes if seconds is None else {**notes, "seconds": as_real(seconds, "seconds")}
 
 
 def tells(
@@ -120,7 +120,8 @@ def _place(
     if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
         raise InvalidInputError(
             "A value belongs to a suggestion, its number, or a dictionary of parameters; "
-            f"received {type(what).__name__} {str(what)[:60]!r}."
+            f"received {type(what).__name__} {str(what)[:60]!r}. Pass the number as an int, and of "
+            "a row of a table its to_dict()."
         )
     number = int(what)
     if number in free:

@@ -161,7 +161,7 @@ class RecordedStudy:
         if model is None:
             raise InvalidInputError(
                 "A prediction needs two finite values that differ; the study has "
-                f"{np.unique(self._optimizer.data.finite_y).size}. Tell more values first."
+                f"{np.unique(self._optimizer.observed.finite_y).size}. Tell more values first."
             )
         with single_blas_thread():
             mean, variance = model.predict(points)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError, JournalError
 from boring.journal import Journal, read_journal
-from boring.optimizer import Optimizer
+from boring.optimizer import Optimizer, factory_of
 from boring.parameters import ParameterSpace
-from boring.registry import get_optimizer
 from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
 from boring.validation import as_positive_int
@@ -93,7 +92,12 @@ class Study(WrittenStudy):
         **options: Any,
     ) -> None:
         parameters = ParameterSpace.of(space)
-        factory = get_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
+        factory = factory_of(optimizer, "optimizer")
+        if "domain" in options:
+            raise InvalidInputError(
+                "The domain of a study is that of its space; received domain, too. Leave it out, "
+                "and give the constraints to ParameterSpace."
+            )
         made = factory(
             parameters.box,
             direction=direction,
@@ -193,7 +197,7 @@ class Study(WrittenStudy):
         InvalidInputError
             If n is not a positive integer, or a fixed value is not of the space.
         SpaceExhaustedError
-            If no new configuration is left.
+            If fewer new configurations are left; those that were are outstanding then.
         JournalError
             If the file cannot be written.
         """

@@ -1,4 +1,8 @@
+import copy
 import json
+import pickle
+import sys
+import threading
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -395,6 +399,22 @@ def test_an_exception_may_be_recorded():
     assert "error" not in result.records[5].info
 
 
+def test_an_exception_without_a_text_is_recorded_too():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("mute")
+
+    def objective(x):
+        raise MuteError
+
+    with pytest.warns(NonFiniteWarning, match="MuteError"):
+        result = stepper().run(objective, 3, on_error="record")
+    assert result.records[0].info["error"] == "MuteError: (it has no text)"
+    with pytest.raises(EvaluationError, match="MuteError") as caught:
+        stepper().run(objective, 3)
+    assert caught.value.result.n_evaluations == 0
+
+
 def test_on_error_is_checked_before_anything_is_paid():
     optimizer = stepper()
     with pytest.raises(InvalidInputError, match="on_error must be 'raise' or 'record'"):
@@ -681,3 +701,47 @@ def test_where_a_run_stands_is_said_in_a_line():
     assert repr(optimizer.state()) == (
         "<OptimizerState: 'stepper', maximize over 2 inputs, 1 told, 1 pending>"
     )
+
+
+@pytest.mark.parametrize("name", ["sobol", "gp"])
+def test_threads_lose_no_value(name, tmp_path, monkeypatch):
+    """Each thread tells its own points, and asks in between; every value is there, and on disk."""
+    optimizer = get_optimizer(name)([(-1.0, 1.0)] * 2, direction="minimize", n_initial=500, seed=0)
+    optimizer.start_journal(tmp_path / "run.jsonl")
+    n_threads, n_each = 6, 20
+    points = np.random.default_rng(0).uniform(-1.0, 1.0, (n_threads, n_each, 2))
+    interval, errors = sys.getswitchinterval(), []
+    monkeypatch.setattr(threading, "excepthook", lambda caught: errors.append(caught.exc_value))
+
+    def work(mine):
+        for x in mine:
+            optimizer.tell(x, float(x[0]))
+            assert len(optimizer.data) > 0
+            assert optimizer.ask(1).shape == (1, 2)
+
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in points]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors
+    X = optimizer.state().history.X
+    assert sorted(map(tuple, X)) == sorted(map(tuple, points.reshape(-1, 2)))
+    np.testing.assert_array_equal(optimizer.data.X, optimizer.space.scale(X))
+    resumed = type(optimizer).resume(tmp_path / "run.jsonl")
+    np.testing.assert_array_equal(resumed.state().history.X, X)
+
+
+def test_a_copy_and_a_pickled_run_have_their_own_lock():
+    optimizer = get_optimizer("sobol")([(-1.0, 1.0)] * 2, direction="minimize", seed=0)
+    for other in (copy.deepcopy(optimizer), pickle.loads(pickle.dumps(optimizer))):
+        with optimizer._mutex:
+            thread = threading.Thread(target=other.tell, args=([0.5, 0.5], 1.0))
+            thread.start()
+            thread.join(timeout=60)
+        assert other.n_told == 1
+        assert optimizer.n_told == 0

@@ -6,7 +6,13 @@ import pytest
 
 import baselines  # noqa: F401
 from boring.data import Observations, total_violation
-from boring.exceptions import EvaluationError, InvalidInputError, JournalError, NonFiniteWarning
+from boring.exceptions import (
+    ConstantObjectiveWarning,
+    EvaluationError,
+    InvalidInputError,
+    JournalError,
+    NonFiniteWarning,
+)
 from boring.history import History, Tell
 from boring.loop.algorithm import BoringOptimizer
 from boring.optimizer import Optimizer
@@ -322,3 +328,16 @@ def test_known_noise_is_the_models_noise(rng):
 
 def test_without_noise_there_is_no_best_by_mean():
     assert drive(boring(), 12).result().best_by_mean is None
+
+
+def test_equal_violations_are_not_called_a_constant_objective():
+    """What an optimiser is given in place of infeasible values is not what the user told."""
+    optimizer = watcher(n_constraints=1, n_initial=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for value in (1.0, 2.0, 3.0):
+            optimizer.tell(optimizer.ask()[0], value, constraints=[1.0])
+    constant = watcher(n_constraints=1, n_initial=3)
+    points, violations = constant.ask(3), [[1.0], [2.0], [3.0]]
+    with pytest.warns(ConstantObjectiveWarning, match="All 3 finite values so far are equal"):
+        constant.tell(points, [5.0] * 3, constraints=violations)

@@ -232,3 +232,23 @@ def test_derivatives_are_left_aside_with_a_warning():
 def test_what_cannot_be_done_is_said(arguments, message):
     with pytest.raises((InvalidInputError, UnknownNameError), match=message):
         run(**arguments)
+
+
+def test_a_run_that_ends_early_says_so():
+    corner = LinearConstraint([[1.0, 1.0]], 3.0, np.inf)
+    result = run(x0=(1.0, 2.0), constraints=corner)
+    assert (result.nfev, result.success, result.x.tolist()) == (1, True, [1.0, 2.0])
+    assert result.message == "1 of maxfev = 12 points were evaluated: space exhausted."
+
+
+def test_an_error_keeps_what_it_was_raised_from():
+    origin = KeyError("temperature")
+
+    def objective(x):
+        raise ValueError("no reading") from origin
+
+    with pytest.raises(ValueError, match="no reading") as caught:
+        run(objective)
+    assert caught.value.__cause__ is origin
+    assert caught.value.__context__ is origin or caught.value.__context__ is None
+    assert caught.value.result.n_evaluations == 0

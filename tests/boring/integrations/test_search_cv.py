@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines  # noqa: F401 (registers sobol)
-from boring.exceptions import InvalidInputError
+from boring.exceptions import BudgetWarning, InvalidInputError
 from boring.integrations.search_cv import BoringSearchCV
 from boring.parameters import Categorical, Integer, ParameterSpace, Real
 
@@ -265,3 +265,21 @@ def test_a_search_with_conditions_and_constraints_goes_through_pickle():
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.optimizer_.ask(), fitted.optimizer_.ask())
     assert again.space_ == fitted.space_
+
+
+@pytest.mark.parametrize("n_points", [1, 2])
+def test_a_space_of_fewer_configurations_is_searched_whole(n_points):
+    few = search(
+        estimator=Moody(), parameters=[Integer("level", 5, 7)], n_iter=8, n_points=n_points
+    )
+    with pytest.warns(BudgetWarning, match="all 3 were evaluated, received n_iter=8"):
+        few.fit(X, Y)
+    assert sorted(row["level"] for row in few.cv_results_["params"]) == [5, 6, 7]
+    assert few.best_params_ == {"level": 6}
+    again = search(
+        estimator=Moody(),
+        parameters=[Integer("level", 5, 7)],
+        n_points=n_points,
+        options={"repeats": True},
+    )
+    assert len(again.fit(X, Y).cv_results_["params"]) == 6

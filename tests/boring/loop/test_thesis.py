@@ -116,3 +116,41 @@ def test_q_one_dimensional_terms() -> None:
 def test_bad_options_are_named(options, message) -> None:
     with pytest.raises((InvalidInputError, UnknownNameError), match=message):
         BoringOptimizer.thesis(BOX, direction="minimize", **options)
+
+
+def test_no_infeasible_point_can_win():
+    """The preset does not weigh feasibility, so the base keeps it from what is forbidden."""
+
+    def objective(x):
+        return float((x[0] - 0.8) ** 2 + (x[1] + 0.2) ** 2), [float(x[0] + x[1])]
+
+    optimizer = BoringOptimizer.thesis(
+        [(-1.0, 1.0)] * 3,
+        direction="minimize",
+        seed=0,
+        n_constraints=1,
+        burn_in=8,
+        effective_dim=2,
+        n_restarts=2,
+    )
+    result = optimizer.run(objective, 26)
+    # None of these is feasible if constraints are not looked at: the optimum is not.
+    assert np.mean(result.constraints[16:] <= 0.0) >= 0.3
+    # The surrogate is that of the objective, whatever the search was given.
+    assert np.corrcoef(optimizer.surrogate.predict(result.X)[0], result.y)[0, 1] > 0.95
+
+
+def test_a_run_without_two_feasible_values_fills_the_space():
+    optimizer = BoringOptimizer.thesis(
+        BOX, direction="minimize", seed=0, n_constraints=1, burn_in=4
+    )
+    for violation in (1.0, 2.0, 3.0, 1.5, 1.2, 2.5):
+        optimizer.tell(optimizer.ask()[0], 1.0, constraints=[violation])
+    assert optimizer.n_told == 6
+    assert optimizer.subspace is None
+    assert optimizer.surrogate is None
+
+
+def test_known_noise_is_refused_since_the_preset_learns_its_own():
+    with pytest.raises(InvalidInputError, match="noise_std is for optimisers whose models"):
+        BoringOptimizer.thesis(BOX, direction="minimize", noise_std=0.1)

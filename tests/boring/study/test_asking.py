@@ -272,3 +272,37 @@ def test_a_run_in_which_something_succeeds_says_nothing():
     study.run(lambda p: 1.0 / 0 if study.status().n_told else 1.0, 4)
     assert study.status().n_failed == 3
     assert issubclass(NonFiniteWarning, BoringWarning)
+
+
+def test_a_fixed_value_is_new_beside_one_that_differs_in_its_last_digit():
+    """The one point left on an edge is found, even if its neighbour in the last digit was told."""
+    space = ParameterSpace([Real("x", 0.1, 1.0), Real("y", 0.0, 1.0)], ["x + y <= 1"])
+    study = Study(space, direction="minimize", seed=0)
+    study.tell({"x": 0.1, "y": 0.899999999999}, 1.0)
+    study.tell({"x": 0.2, "y": 0.1}, 2.0)
+    (suggestion,) = study.ask(fixed={"y": 0.9})
+    assert suggestion.parameters == {"x": 0.1, "y": 0.9}
+    with pytest.raises(SpaceExhaustedError, match="Fix fewer parameters, or other values"):
+        study.ask(fixed={"y": 0.9})
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_only_point_where_two_edges_meet_is_found(seed):
+    constraints = ["x + y + z <= 1.5", "x <= y", "y >= 0.5"]
+    space = ParameterSpace([Real(name, 0.0, 1.0) for name in "xyz"], constraints)
+    study = Study(space, direction="minimize", seed=seed)
+    (suggestion,) = study.ask(fixed={"z": 1.0})
+    assert suggestion.parameters == {"x": 0.0, "y": 0.5, "z": 1.0}
+
+
+def test_a_prediction_is_of_the_objective_also_where_nothing_is_feasible(tmp_path, capsys):
+    """Sobol's search is given equal values here; the objective's differ, and are modelled."""
+    path = tmp_path / "run.jsonl"
+    options = {"direction": "minimize", "optimizer": "sobol", "n_constraints": 1, "seed": 0}
+    with Study({"x": (0.0, 1.0)}, path=path, **options) as study:
+        for suggestion in study.ask(6):
+            study.tell(suggestion, suggestion.parameters["x"], [1.0])
+        mean, _ = study.predict([{"x": 0.1}, {"x": 0.9}])
+        assert mean[1] - mean[0] > 0.5
+    assert main(["predict", str(path), "--parameters", '{"x": 0.9}']) == 0
+    assert float(capsys.readouterr().out.split("\t")[0]) > 0.7

@@ -328,3 +328,22 @@ def test_a_space_that_is_no_object_is_refused_as_such(boring, tmp_path, space):
     assert code == 1
     assert "--space must be" in err
     assert not path.exists()
+
+
+def test_a_name_that_comes_twice_is_refused_and_no_study_made(boring, tmp_path):
+    path, space = tmp_path / "run.jsonl", '{"gain": [0.1, 10], "gain": [1, 2]}'
+    code, _, err = boring("init", path, "--space", space, "--direction", "minimize")
+    assert code == 1
+    assert "'gain'" in err
+    assert "come twice" in err
+    (tmp_path / "space.json").write_text(space)
+    again = boring("init", path, "--space", tmp_path / "space.json", "--direction", "minimize")
+    assert again[0] == 1
+    assert not path.exists()
+
+
+def test_settings_with_a_name_twice_are_not_told(boring, file):
+    code, _, err = boring("tell", file, "--parameters", '{"gain": 1, "angle": 3, "gain": 2}', 4)
+    assert code == 1
+    assert "come twice" in err
+    assert json.loads(boring("status", file, "--json")[1])["n_told"] == 0

@@ -291,8 +291,11 @@ def test_arguments_that_make_no_sense_are_refused():
         study.run(loss, 1, timeout=0.0)
     with pytest.raises(InvalidInputError, match="on_error"):
         study.run(loss, 1, on_error="ignore")
-    with pytest.raises(InvalidInputError, match="callable"):
+    with pytest.raises(InvalidInputError, match="fun must be callable"):
         study.run(1.0, 1)
+    with pytest.raises(InvalidInputError, match="callback must be callable; received int"):
+        study.run(loss, 1, callback=3)
+    assert study.status().n_told == 0
 
 
 def test_a_dask_cluster_that_loses_a_worker(tmp_path):

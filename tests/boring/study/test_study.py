@@ -454,3 +454,23 @@ def test_choices_of_any_kind_come_back_from_tables(tmp_path, choices):
         assert found == wanted
         assert [row["constraint_1_"] for row in other.rows()][:12] == [-0.5] * 12
     assert made[2].rows()[-1]["error_"] == study.rows()[-1]["error_"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"optimizer": int}, "optimizer must be a registered name or an Optimizer subclass"),
+        ({"optimizer": None}, "optimizer must be a registered name or an Optimizer subclass"),
+        ({"domain": None}, "The domain of a study is that of its space"),
+    ],
+)
+def test_what_cannot_make_a_study_is_refused_by_its_rule(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        Study({"x": (0.0, 1.0)}, direction="minimize", **options)
+
+
+def test_seconds_of_an_evaluation_must_be_a_number():
+    study = Study({"x": (0.0, 1.0)}, direction="minimize", seed=0)
+    with pytest.raises(InvalidInputError, match="seconds must be a finite real number"):
+        study.tell({"x": 0.5}, 1.0, seconds="long")
+    assert study.status().n_told == 0
