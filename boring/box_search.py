@@ -78,6 +78,7 @@ def search_box(
         rng=context.rng,
         basis=basis,
         avoid=np.vstack([context.data.X, context.pending]),
+        given=None,
         **effort.search,
     )
 

@@ -210,10 +210,35 @@ def log_warp(y: FloatArray) -> FloatArray:
     ndarray, shape (n,)
         -log(1 + (max y - y)/(max y - median y)), standardised.
     """
+    return stretched(y)[0]
+
+
+def stretched(y: FloatArray, share: float = 0.5) -> tuple[FloatArray, float]:
+    """Return log-warped values, and what the warp adds to a log density of y.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+        Larger is better.
+    share : float, default 0.5
+        Of the values that the logarithm's linear part holds: 0.5 is `log_warp`, 1 leaves the
+        values nearly as they are.
+
+    Returns
+    -------
+    values : ndarray, shape (n,)
+        -log(1 + gap / s), standardised; gap = max y - y, and s its quantile of that share.
+    log_slopes : float
+        Sum of the logarithms of the slopes of ``values`` over y, up to a constant of y: a log
+        density of the values plus this is one of y, and comparable between shares.
+    """
     y, _ = moderate(y)
     gap = y.max() - y
-    scale = float(np.median(gap))
+    scale = float(np.quantile(gap, share))
     if not scale > 0:
         scale = float(gap.mean())
     scale = max(scale, float(gap.max()) * LEAST**2)
-    return standardize(-np.log1p(gap / scale)) if scale > 0 else np.zeros_like(y)
+    if not scale > 0:
+        return np.zeros_like(y), 0.0
+    values, units = standardized(-np.log1p(gap / scale))
+    return values, -float(np.log(gap + scale).sum()) - len(y) * float(np.log(units.spread))

@@ -2,7 +2,8 @@
 
 Data of an optimisation crowd near the optimum. On them the subspace is read from
 log-warped values under a low noise floor, with the loop's own factor among the starts:
-that one was polished while the run made the very points that tell directions apart.
+that one was polished while the run made the very points that tell directions apart. How far
+the warp stretches is decided by evidence (`boring.subspace.clustered.most_evident_stretch`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,10 @@ import numpy as np
 from boring.data import Observations
 from boring.exceptions import SubspaceWarning
 from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
-from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, score_clustered_dimensions
-from boring.subspace.dimension import DimensionRow, lowest_bic
+from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
 from boring.typing import FloatArray
-from boring.warping import log_warp
 
 # Share of W that folds must find again, |W'W_k|_F^2 / d. Of points that crowd around an optimum
 # the folds' errors mean little, their agreement much: .67 to 1 in most runs whose W was within 3
@@ -62,23 +61,19 @@ def account_of_subspace(
         lead alone exceeds `boring.loop.subspace_turn.TRUSTED_GATE`. Without a gate, if refitting
         cross-validation says so.
     """
-    values = log_warp(y)
-    table: tuple[DimensionRow, ...] | None = None
-    if effective_dim is None:
-        table = score_clustered_dimensions(X, values, max_effective_dim)
-        effective_dim = lowest_bic(table).effective_dim
     starts = [factor_of(memory, X.shape[1])] if memory else []
+    stretch = most_evident_stretch(X, y, effective_dim, max_effective_dim, rng=rng, starts=starts)
     estimate = _estimate(
         X,
-        values,
-        effective_dim,
+        stretch.values,
+        stretch.effective_dim,
         rng=rng,
         noise_floor=CLUSTERED_NOISE_FLOOR,
-        starts=starts,
+        starts=[*starts, stretch.factor],
         previous_basis=basis_of(starts[0]) if starts else None,
     )
-    if table is not None:
-        estimate = replace(estimate, dimension_table=table)
+    if stretch.table:
+        estimate = replace(estimate, dimension_table=stretch.table)
     if not memory:
         return estimate
     gate = float(memory["gate"])
