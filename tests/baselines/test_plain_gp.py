@@ -43,6 +43,14 @@ def test_reaches_a_small_regret_in_most_seeds():
     assert reached >= 3
 
 
+@pytest.mark.statistical
+def test_is_near_the_bottom_of_a_sphere_in_ten_inputs_after_sixty_evaluations():
+    # 4.2 at the middle of the box and 10 at a corner, more or less; random search is left above 1.
+    for seed in range(2):
+        optimizer = PlainGPOptimizer([(-1, 1)] * 10, direction="minimize", seed=seed)
+        assert optimizer.run(bowl, 60, progress=False).y_best < 1e-2
+
+
 def test_maximises_in_raw_units():
     optimizer = PlainGPOptimizer([(0, 50), (-1, 0)], direction="maximize", seed=3)
     result = optimizer.run(lambda x: -((x[0] - 20) ** 2) / 100 - (x[1] + 0.3) ** 2, 25)
