@@ -210,6 +210,6 @@ def test_default_network_by_hmc_on_the_sinusoid():
         distance = np.abs(grid - X[:, 0]).min(axis=1)
         ratio.append(sd[distance > 0.1].mean() / sd[distance < 0.03].mean())
         worst.append(np.quantile(split_r_hat(posterior.members(grid).T.reshape(4, 50, -1)), 0.5))
-    assert np.mean(inside) > 0.7
+    assert np.mean(inside) > 0.8
     assert np.median(ratio) > 3
-    assert np.median(worst) < 1.3
+    assert max(worst) < 1.1

@@ -262,7 +262,7 @@ def test_nuts_on_the_eight_schools_agrees_with_quadrature():
 
 
 def test_nuts_covers_a_mild_funnel_and_r_hat_tells_of_neals():
-    settings = NutsSettings(500, 1500, 1, 8, 0.95)
+    settings = NutsSettings(500, 1000, 1, 7, 0.95)
     mild, steep = (
         sample_nuts(
             Funnel(), starts(4, 10), np.full(4, 0.1), settings, sd, np.random.default_rng(0)
