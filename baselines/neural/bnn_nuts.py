@@ -9,7 +9,7 @@ criterion.
 **Deviations**
 
 * Chains are shorter, and go on from where the last fit's ended; the thesis runs 2500 draws of
-  burn-in and 1000 more, halved, at every step.
+  burn-in and 1000 more, halved, at every step. The first begins where Stan does.
 * Weights are sampled in units of their standard deviations. The posterior is the same, and has
   no funnel where data say little.
 * The thesis gives the noise's mean as .001, but Gamma(2, 200), as printed, has .01.

@@ -124,6 +124,12 @@ def test_baseline_has_the_anchors_of_the_specification():
     assert steps["relative_error"] == pytest.approx(0.325, abs=0.02)
     branches = regression.run_function("branches-t3-1, 316", 0, regression.BASELINE)
     assert branches["relative_error"] == pytest.approx(0.533, abs=0.03)
+    # T4 at n = 316: .131 and .0092.
+    found = [
+        regression.run_function("anisotropic-t4-1, 316", s, regression.BASELINE) for s in (0, 1)
+    ]
+    assert np.mean([r["relative_error"] for r in found]) == pytest.approx(0.131, abs=0.006)
+    assert np.mean([r["density"] for r in found]) == pytest.approx(0.0092, abs=0.0003)
 
 
 def test_process_learns_t1_and_the_density_is_in_units_of_y():

@@ -1,7 +1,10 @@
 """Conditional mixtures against quadrature, brute force and linear regression."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import multivariate_normal, norm
 
 from baselines.mixtures import gmr as gmr_module
@@ -115,6 +118,36 @@ def test_expectation_maximisation_never_lowers_the_likelihood(monkeypatch):
         values.append(fit_mixture(Z, y, 3, 1e-6, 1, 0).log_joint_density(Z, y).sum())
     assert np.diff(values).min() > -1e-8
     assert values[-1] > values[0] + 1.0
+
+
+def test_a_step_gains_no_more_in_the_expected_likelihood_than_in_the_likelihood(monkeypatch):
+    # Gain in likelihood = gain in Q + a divergence, and each step maximises Q but for the floor.
+    Z, y = data(60, 1)
+    points = np.column_stack([Z, y])
+    logs = []
+    for n_steps in range(1, 12):
+        monkeypatch.setattr(gmr_module, "MAX_ITERATIONS", n_steps)
+        logs.append(component_logs(fit_mixture(Z, y, 3, 1e-9, 1, 0), points))
+    for old, new in pairwise(logs):
+        shares = softmax(old, axis=1)
+        gain = logsumexp(new, axis=1).sum() - logsumexp(old, axis=1).sum()
+        expected = (shares * (new - old)).sum()
+        divergence = (shares * (log_softmax(old, axis=1) - log_softmax(new, axis=1))).sum()
+        assert -1e-6 < expected <= gain + 1e-9
+        assert gain - expected == pytest.approx(divergence, abs=1e-8)
+
+
+def component_logs(mixture, points):
+    """Log of weight times density of each component, (n, K), by SciPy."""
+    logs = []
+    for k, weight in enumerate(mixture.weights):
+        inputs = mixture.factors[k] @ mixture.factors[k].T
+        cross = inputs @ mixture.slopes[k]
+        corner = mixture.variances[k] + cross @ mixture.slopes[k]
+        covariance = np.block([[inputs, cross[:, None]], [cross[None], np.array([[corner]])]])
+        density = multivariate_normal(mixture.means[k], covariance)
+        logs.append(np.log(weight) + density.logpdf(points))
+    return np.column_stack(logs)
 
 
 def test_expectation_maximisation_recovers_three_components():

@@ -11,9 +11,13 @@ from baselines.neural.bnn_nuts import BnnNutsOptimizer
 from baselines.neural.bnn_vi import BnnViOptimizer
 from baselines.neural.bohamiann import BohamiannOptimizer
 from baselines.neural.convergence import split_r_hat
+from baselines.neural.network import Network
+from baselines.neural.priors import NetworkModel, Noise, WeightPrior
+from baselines.neural.surrogate import stan_positions
 from boring.exceptions import InvalidInputError
 from boring.extras import MissingExtraError
 from boring.testing import check_gradient
+from synthetic import get_problem
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = {
@@ -87,6 +91,35 @@ def test_growing_data_of_one_bucket_compile_nothing(fitted):
     assert compiled, "the next bucket compiles, so that the listener hears it"
 
 
+@pytest.mark.parametrize(
+    "prior", ["standard", pytest.param("hierarchical", marks=pytest.mark.slow)]
+)
+def test_every_chain_of_a_first_fit_comes_to_the_data(prior):
+    # From draws of these priors, a hundred wide, a quarter to a half of them were 2 to 450 off.
+    X, y = data()
+    optimizer = BnnNutsOptimizer(
+        [(-1, 1)],
+        direction="minimize",
+        prior=prior,
+        n_chains=8,
+        n_burn_in=200,
+        n_draws=10,
+        tree_depth=6,
+    )
+    members = optimizer._fit(X, y, {}, np.random.default_rng(0)).posterior.members(X)
+    means = members.T.reshape(8, 10, -1).mean(axis=1)
+    assert np.sqrt(((means - y) ** 2).mean(axis=1)).max() < 0.3
+
+
+@pytest.mark.parametrize("kind", ["hierarchical", "gaussian"])
+def test_stan_begins_within_two_of_nought_in_its_own_coordinates(kind):
+    model = NetworkModel(Network(1, (10,)), WeightPrior(kind, 100.0), Noise("gamma", 2.0, 200.0))
+    positions = stan_positions(model, 40, np.random.default_rng(0))
+    for found in (model.weights(positions), positions[:, model.network.n_parameters :]):
+        assert np.abs(found).max() <= 2.0
+        assert found.std() == pytest.approx(2.0 / np.sqrt(3.0), rel=0.15)
+
+
 @pytest.mark.parametrize("cls", OPTIMIZERS)
 def test_a_missing_library_is_named_with_its_extra(cls, monkeypatch):
     optimizer = made(cls)
@@ -128,6 +161,25 @@ def test_bad_options_are_refused(cls, options, match):
         cls([(-1, 1)], direction="minimize", **options)
 
 
+def test_three_layers_learn_t1_of_kruse_from_23_points():
+    # Short chains of HMC on his prior and noise; .048 to .084 over four seeds.
+    problem, rng = get_problem("smooth-t1-1"), np.random.default_rng(0)
+    X, new = rng.uniform(-1, 1, (23, 1)), rng.uniform(-1, 1, (2000, 1))
+    y, truth = (problem(problem.space.unscale(Z)) for Z in (X, new))
+    optimizer = BnnHmcOptimizer(
+        [(-1, 1)],
+        direction="minimize",
+        prior="gaussian",
+        prior_scale=1.0,
+        noise_sd=1e-3**0.5,
+        n_chains=4,
+        n_leapfrog=50,
+    )
+    posterior = optimizer._fit(X, (y - y.mean()) / y.std(), {}, rng).posterior
+    mean = y.mean() + y.std() * posterior.predict(new)[0]
+    assert np.mean(np.abs(mean - truth) / truth) < 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.statistical
 def test_default_network_by_hmc_on_the_sinusoid():
@@ -158,6 +210,6 @@ def test_default_network_by_hmc_on_the_sinusoid():
         distance = np.abs(grid - X[:, 0]).min(axis=1)
         ratio.append(sd[distance > 0.1].mean() / sd[distance < 0.03].mean())
         worst.append(np.quantile(split_r_hat(posterior.members(grid).T.reshape(4, 50, -1)), 0.5))
-    assert np.mean(inside) > 0.7
+    assert np.mean(inside) > 0.8
     assert np.median(ratio) > 3
-    assert np.median(worst) < 1.3
+    assert max(worst) < 1.1

@@ -8,7 +8,7 @@ from baselines.neural._chains import pack, unpack
 from baselines.neural._jax import double_precision, load
 from baselines.neural.convergence import effective_sample_size, split_r_hat
 from baselines.neural.hmc import HmcSettings, sample_hmc
-from baselines.neural.network import Network
+from baselines.neural.network import Network, NetworkPosterior
 from baselines.neural.nuts import NutsSettings, sample_nuts
 from baselines.neural.priors import NetworkModel, Noise, WeightPrior, padded
 from baselines.neural.reference_samplers import (
@@ -18,6 +18,7 @@ from baselines.neural.reference_samplers import (
     metropolis,
 )
 from baselines.neural.sghmc import SghmcSettings, sample_sghmc
+from baselines.neural.surrogate import stan_positions
 from baselines.neural.variational import VariationalSettings, fit_variational
 from boring.exceptions import InvalidInputError
 
@@ -39,6 +40,38 @@ class Ring:
         radius, sd = data
         norm = load("jax.numpy").sqrt((q**2).sum())
         return -0.5 * ((norm - radius) / sd) ** 2
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """Neal's: v ~ N(0, sd^2), the others N(0, exp(v)); the data are sd."""
+
+    def log_density(self, q, sd):
+        v, x = q[0], q[1:]
+        scaled = (x**2).sum() * load("jax.numpy").exp(-v)
+        return -0.5 * ((v / sd) ** 2 + scaled + v * x.size)
+
+
+@dataclass(frozen=True)
+class Schools:
+    """Eight schools (Rubin 1981): mu ~ N(0, 5^2), tau ~ half-Cauchy(5), effects mu + tau z."""
+
+    def log_density(self, q, data):
+        jnp = load("jax.numpy")
+        effects, errors = data
+        mu, log_tau, z = q[0], q[1], q[2:]
+        residual = (effects - mu - jnp.exp(log_tau) * z) / errors
+        prior = -0.5 * (mu / 5.0) ** 2 - jnp.log1p(jnp.exp(2.0 * log_tau) / 25.0) + log_tau
+        return prior - 0.5 * ((z**2).sum() + (residual**2).sum())
+
+
+@dataclass(frozen=True)
+class TwoNormals:
+    """Three quarters of N(-1.5, I) and a quarter of N(1.5, I), in the plane; no data."""
+
+    def log_density(self, q, _):
+        near, far = (-0.5 * ((q - centre) ** 2).sum() for centre in (-1.5, 1.5))
+        return load("jax.numpy").logaddexp(near + np.log(3.0), far)
 
 
 @dataclass(frozen=True)
@@ -148,6 +181,29 @@ def test_nuts_has_the_moments_of_a_linear_model():
 
 
 @pytest.mark.slow
+def test_chains_of_a_network_agree_in_predictions_and_not_in_weights():
+    # Units can change places, and each chain keeps to its own order of them.
+    rng = np.random.default_rng(0)
+    x = np.linspace(-0.9, 0.9, 15)
+    y = np.sin(4.0 * x) + 0.1 * rng.standard_normal(15)
+    model = NetworkModel(Network(1, (8,)), WeightPrior("gaussian", 2.0), Noise("fixed", 0.1))
+    chains = sample_nuts(
+        model,
+        stan_positions(model, 4, rng),
+        np.full(4, 0.05),
+        NutsSettings(300, 400, 1, 7),
+        padded(x[:, None], y),
+        rng,
+    )
+    grid = np.linspace(-1, 1, 41)[:, None]
+    outputs = NetworkPosterior(model.network, model.weights(chains.pooled)).members(grid)
+    assert split_r_hat(outputs.T.reshape(4, 400, -1)).max() < 1.05
+    of_weights = split_r_hat(chains.draws)
+    assert np.median(of_weights) > 1.1
+    assert of_weights.max() > 1.5
+
+
+@pytest.mark.slow
 def test_hmc_has_the_moments_of_a_linear_model():
     X, y, model, mean, covariance = linear_model()
     settings = HmcSettings(300, 1500, 1, 10)
@@ -155,6 +211,82 @@ def test_hmc_has_the_moments_of_a_linear_model():
         model, starts(4, 3), np.full(4, 0.1), settings, padded(X, y), np.random.default_rng(0)
     )
     check_moments(chains.draws, mean, covariance)
+
+
+def within_errors(chains, mean, sd, errors=4.0):
+    """Whether means and second moments are within so many standard errors of the true ones."""
+    flat = chains.reshape(-1, chains.shape[-1])
+    off = np.abs(flat.mean(axis=0) - mean) * np.sqrt(effective_sample_size(chains)) / sd
+    squares = (chains - mean) ** 2
+    spread = squares.reshape(flat.shape).std(axis=0) / np.sqrt(effective_sample_size(squares))
+    off_squares = np.abs(((flat - mean) ** 2).mean(axis=0) - sd**2) / spread
+    return max(off.max(), off_squares.max()) < errors
+
+
+def schools_by_quadrature(effects, errors):
+    """Mean and sd of mu, log tau and the eight effects; all but mu and tau are integrated out."""
+    mu, log_tau = np.linspace(-25, 35, 301)[:, None], np.linspace(-12, 7, 951)[None]
+    tau = np.exp(log_tau)
+    logs = -0.5 * (mu / 5.0) ** 2 - np.log1p((tau / 5.0) ** 2) + log_tau
+    for effect, error in zip(effects, errors, strict=True):
+        variance = error**2 + tau**2
+        logs = logs - 0.5 * (np.log(variance) + (effect - mu) ** 2 / variance)
+    weights = np.exp(logs - logs.max())
+    moments = [(mu, mu**2), (log_tau, log_tau**2)]
+    for effect, error in zip(effects, errors, strict=True):
+        variance = 1.0 / (error**-2.0 + tau**-2.0)
+        centre = variance * (effect / error**2 + mu / tau**2)
+        moments.append((centre, variance + centre**2))
+    first, second = np.array(
+        [[(weights * part).sum() / weights.sum() for part in pair] for pair in moments]
+    ).T
+    return first, np.sqrt(second - first**2)
+
+
+def test_nuts_on_the_eight_schools_agrees_with_quadrature():
+    effects = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
+    errors = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
+    chains = sample_nuts(
+        Schools(),
+        starts(2, 10),
+        np.full(2, 0.1),
+        NutsSettings(500, 1500, 1, 6),
+        (effects, errors),
+        np.random.default_rng(1),
+    )
+    mu, log_tau, z = np.split(chains.draws, [1, 2], axis=2)
+    quantities = np.concatenate([mu, log_tau, mu + np.exp(log_tau) * z], axis=2)
+    assert within_errors(quantities, *schools_by_quadrature(effects, errors))
+    assert split_r_hat(quantities).max() < 1.05
+    assert effective_sample_size(quantities).min() > 500
+
+
+def test_nuts_covers_a_mild_funnel_and_r_hat_tells_of_neals():
+    settings = NutsSettings(500, 1000, 1, 7, 0.95)
+    mild, steep = (
+        sample_nuts(
+            Funnel(), starts(4, 10), np.full(4, 0.1), settings, sd, np.random.default_rng(0)
+        ).draws[:, :, :1]
+        for sd in (1.0, 3.0)
+    )
+    assert within_errors(mild, 0.0, 1.0)
+    assert split_r_hat(mild).max() < 1.05
+    # No single step size suits both ends of v ~ N(0, 9): the chains differ, and it is seen.
+    assert split_r_hat(steep).max() > 1.05
+
+
+def test_hmc_has_the_moments_of_a_mixture():
+    # sd of either coordinate: 1 + 3/16 * 3^2 = 2.6875.
+    chains = sample_hmc(
+        TwoNormals(),
+        starts(4),
+        np.full(4, 0.1),
+        HmcSettings(300, 4000, 1, 5, 0.9),
+        None,
+        np.random.default_rng(0),
+    )
+    assert within_errors(chains.draws, -0.75, np.sqrt(2.6875))
+    assert split_r_hat(chains.draws).max() < 1.02
 
 
 def test_metropolis_has_the_moments():

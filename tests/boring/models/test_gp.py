@@ -171,6 +171,17 @@ def test_fit_is_never_worse_than_its_start_and_respects_bounds(data) -> None:
     assert fit.value == pytest.approx(model.negative_log_posterior(fit.theta, X, y)[0])
 
 
+def test_best_of_twenty_starts_is_none_of_them_worse_and_better_than_some(data) -> None:
+    X, y = data
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Ard(4))]))
+    starts = list(np.random.default_rng(0).uniform(-3, 2, (20, model.n_parameters)))
+    each = [model.fit(X, y, start).value for start in starts]
+    best = model.fit_best(X, y, starts)
+    assert best.value == min(each)
+    assert max(each) > min(each) + 1.0  # a nat: some starts end elsewhere
+    assert model.negative_log_posterior(best.theta, X, y)[0] == pytest.approx(best.value, abs=1e-9)
+
+
 def test_fit_with_non_finite_values_says_so(data) -> None:
     X, y = data
     model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
