@@ -16,7 +16,8 @@ by SVD and refitted, finds it (8 of 8) in the time of a few such starts. The ste
    exact W into one 9.5 degrees off.
 5. The best is refitted for 100 iterations under Matern-3/2, -5/2 and the squared
    exponential, and the largest evidence wins; where the data are plainly free of noise
-   the noise floor is then lowered in steps.
+   the noise floor is then lowered in steps. So is a warm start of another subspace, as it is:
+   under the search's high floor and rough profile a sharper W may lose.
 
 Everything but the hops is deterministic. If n < D the search runs on the row span of X.
 """
@@ -242,9 +243,16 @@ class _Search:
     def warm(self, factor: FloatArray, rank: int, rng: np.random.Generator) -> None:
         """Add what a former factor leads to, as it is and inflated."""
         if factor.shape[1] == rank:
-            start = FactorFit(factor, 1.0, self.settings.fits.noise_floor, np.inf, np.inf)
-            self.pool.append(fit_thin(self.X, self.y, start, self.settings.fits))
+            self.pool.append(fit_thin(self.X, self.y, self.given(factor), self.settings.fits))
         self.truncate(self.full(self.inflated(factor, rng)), rank)
+
+    def given(self, factor: FloatArray) -> FactorFit:
+        """Return a former factor as the start of a fit."""
+        return FactorFit(factor, 1.0, self.settings.fits.noise_floor, np.inf, np.inf)
+
+    def is_other(self, factor: FloatArray, rank: int) -> bool:
+        """Tell whether a former factor is of the rank, and of another subspace than the best."""
+        return factor.shape[1] == rank and not _close(factor, self.best.factor)
 
     def inflated(self, factor: FloatArray, rng: np.random.Generator) -> FloatArray:
         rows = self.X.shape[1]
@@ -341,8 +349,9 @@ def learn_factor(
     for fit in tuple(search.full_fits):
         if fit is not done:
             search.truncate(fit, rank)
-    for start in starts:
-        search.warm(start if lift is None else lift.T @ start, rank, rng)
+    warm = [start if lift is None else lift.T @ start for start in starts]
+    for start in warm:
+        search.warm(start, rank, rng)
     _hop(search, rank, dim, rng)
 
     table = {(row.effective_dim, row.axis_aligned): row for row, _ in candidates}
@@ -357,7 +366,12 @@ def learn_factor(
         choice = settings.finish(axes_refit(X, y, rank), axes, n, rank)
     else:
         count = n_free_parameters(dim, rank)
-        choice = settings.finish(thin_refit(coordinates, y), search.best, n, count)
+        refit = thin_refit(coordinates, y)
+        ends = [search.best, *(search.given(one) for one in warm if search.is_other(one, rank))]
+        choice = min(
+            (settings.finish(refit, fit, n, count) for fit in ends),
+            key=lambda finished: finished.fit.value,
+        )
         factor = choice.fit.factor if lift is None else lift @ choice.fit.factor
         U, singular, _ = np.linalg.svd(factor, full_matrices=False)
         choice = replace(choice, fit=replace(choice.fit, factor=np.asarray(U * singular)))
