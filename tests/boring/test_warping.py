@@ -13,6 +13,7 @@ from boring.warping import (
     moderate,
     restore,
     standardize,
+    stretched,
 )
 
 values = st.lists(
@@ -100,3 +101,35 @@ def test_half_the_values_equal() -> None:
 def test_ranks_are_those_of_scipy(n_levels):
     y = np.random.default_rng(n_levels).integers(0, n_levels, 80) / 7.0
     np.testing.assert_array_equal(_ranks_from_best(y), scipy.stats.rankdata(-y) - 1.0)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 1.0])
+def test_the_log_slopes_of_a_stretch_are_those_of_its_values(share):
+    # The median of the gaps and their maximum do not move with a value between them.
+    y = -np.array([0.0, 0.1, 0.3, 0.35, 0.5, 0.8, 1.7, 3.0, 40.0])
+    gap = -y
+    scale = np.quantile(gap, share)
+    values, log_slopes = stretched(y, share)
+    spread = np.log1p(gap / scale).std()
+    step = 1e-6
+    slopes = (np.log1p((gap + step) / scale) - np.log1p((gap - step) / scale)) / (2 * step * spread)
+    assert log_slopes == pytest.approx(np.log(slopes).sum(), abs=1e-6)
+    np.testing.assert_allclose(
+        values, -(np.log1p(gap / scale) - np.log1p(gap / scale).mean()) / spread
+    )
+
+
+def test_a_stretch_of_one_half_is_the_log_warp_and_a_constant_has_none():
+    y = np.random.default_rng(0).standard_normal(30)
+    np.testing.assert_array_equal(stretched(y)[0], log_warp(y))
+    values, log_slopes = stretched(np.full(5, 3.0), 0.8)
+    assert not values.any()
+    assert log_slopes == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_comparisons_of_stretches_do_not_depend_on_units(scale):
+    y = np.random.default_rng(1).standard_normal(40)
+    gains = [stretched(scale * y, share)[1] - stretched(scale * y, 0.5)[1] for share in (0.8, 1.0)]
+    plain = [stretched(y, share)[1] - stretched(y, 0.5)[1] for share in (0.8, 1.0)]
+    np.testing.assert_allclose(gains, plain, rtol=1e-9)
