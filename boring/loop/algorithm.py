@@ -127,7 +127,7 @@ class BoringOptimizer(NamingOptimizer):
         X, local = told.X, memory.get("local", {})
         noise_std = local.get("noise_std", 0.0) if context.noise_std is None else context.noise_std
         credit = credit_after(memory.get("credit", {}), y, noise_std)
-        leads = leader(credit, spread)
+        leads = leader(credit, spread) if noisy else None
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
@@ -191,7 +191,10 @@ class BoringOptimizer(NamingOptimizer):
         told: Told,
         leads: str | None = None,
     ) -> Proposal:
-        """Let the portfolio choose, or the plain process, or the subspace if its gate is open."""
+        """Let the portfolio choose, or the plain process, or the subspace if its gate is open.
+
+        An open gate takes the plain process's turns too, but not where that leads.
+        """
         turn = int(memory.get("turn", 0))
         effort = self._effort("whole box", context)
         member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)

@@ -249,7 +249,8 @@ class Study(WrittenStudy):
             Takes a dictionary of parameters and returns a number; where there are constraints,
             the pair of that number and their values.
         n_evaluations : int
-            To make, beside those already told.
+            To make, beside those already told; 0 makes none, so that a study that is done can be
+            run again with what is left.
         executor : concurrent.futures.Executor, dask.distributed.Client or callable, optional
             A callable makes an executor. None evaluates here, one at a time, or in ``workers``
             threads. Processes need a function that can be pickled.
@@ -300,7 +301,7 @@ class Study(WrittenStudy):
             return run(
                 self,
                 fun,
-                as_positive_int(n_evaluations, "n_evaluations"),
+                as_positive_int(n_evaluations, "n_evaluations", minimum=0),
                 executor=executor,
                 workers=workers,
                 on_error=on_error,

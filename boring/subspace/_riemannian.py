@@ -7,7 +7,10 @@ silent, and leaves the global state as found.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -115,6 +118,24 @@ def riemannian_gradient_norm(W: FloatArray, euclidean_gradient: FloatArray) -> f
     return float(np.linalg.norm(tangent_projection(W, euclidean_gradient)))
 
 
+@contextmanager
+def _precision_of_jax() -> Iterator[None]:
+    """Keep JAX's default precision, which pymanopt raises on import, as it does TensorFlow's voice.
+
+    JAX has it from the environment if it is imported in the block itself.
+    """
+    loaded = sys.modules.get("jax")
+    asked = os.environ.get("JAX_ENABLE_X64", "").lower() in ("1", "on", "t", "true", "y", "yes")
+    double = asked if loaded is None else bool(loaded.config.jax_enable_x64)
+    is_first = "pymanopt" not in sys.modules
+    try:
+        yield
+    finally:
+        jax = sys.modules.get("jax")
+        if is_first and jax is not None:
+            jax.config.update("jax_enable_x64", double)
+
+
 def _optimizer(
     method: RiemannianMethod,
     max_iterations: int,
@@ -203,8 +224,7 @@ def polish(
         reason = "no iterations asked for" if max_iterations < 1 else "start is critical"
         return PolishResult(W.copy(), cost, start_norm, 0, recorder.n_calls, 0.0, reason)
 
-    # On import pymanopt leaves a setting for TensorFlow in the environment.
-    with isolated_environment():
+    with isolated_environment(), _precision_of_jax():
         import pymanopt
 
     manifold = pymanopt.manifolds.Stiefel(*W.shape)

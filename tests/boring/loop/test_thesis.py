@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boring.embedding import back_project
-from boring.exceptions import InvalidInputError, UnknownNameError
+from boring.exceptions import ConstantObjectiveWarning, InvalidInputError, UnknownNameError
 from boring.kernels.maps import Projected
 from boring.loop.algorithm import BoringOptimizer
 from boring.loop.thesis import thesis_model
@@ -144,8 +144,10 @@ def test_a_run_without_two_feasible_values_fills_the_space():
     optimizer = BoringOptimizer.thesis(
         BOX, direction="minimize", seed=0, n_constraints=1, burn_in=4
     )
-    for violation in (1.0, 2.0, 3.0, 1.5, 1.2, 2.5):
-        optimizer.tell(optimizer.ask()[0], 1.0, constraints=[violation])
+    violations = [1.0, 2.0, 3.0, 1.5, 1.2, 2.5]
+    told = optimizer.ask(len(violations))
+    with pytest.warns(ConstantObjectiveWarning, match="fill the space"):
+        optimizer.tell(told, np.ones(6), constraints=np.array(violations)[:, None])
     assert optimizer.n_told == 6
     assert optimizer.subspace is None
     assert optimizer.surrogate is None

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from boring.exceptions import EvaluationError, InvalidInputError, JournalError
+from boring.parameters import ParameterSpace, Real
 from boring.stopping import ExpectedImprovementBelow, Target
 from boring.study import Study
 
@@ -343,3 +344,19 @@ def test_integers_beyond_floats_and_errors_without_a_text_are_outcomes():
     assert [row["value"] for row in rows[:2]] == [float("inf"), float("-inf")]
     assert rows[2]["error"] == "MuteError: (it has no text)"
     assert study.status().n_failed == 3
+
+
+def test_a_study_that_is_done_runs_the_rest_of_its_budget_which_is_none(tmp_path):
+    def loss(parameters):
+        return parameters["gain"] ** 2
+
+    budget, path = 3, tmp_path / "study.jsonl"
+    knobs = ParameterSpace([Real("gain", -1.0, 1.0)])
+    with Study(knobs, direction="minimize", path=path, seed=0) as study:
+        study.run(loss, budget)
+    study = Study.open(path)
+    status = study.run(loss, budget - study.status().n_told)
+    assert status.n_told == budget
+    assert status.stop_reason == {"n_evaluations": 3.0}
+    with pytest.raises(InvalidInputError, match="n_evaluations must be an integer of at least 0"):
+        study.run(loss, -1)

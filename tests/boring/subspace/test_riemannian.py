@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import get_args
@@ -198,6 +199,21 @@ def test_the_first_use_leaves_the_environment_alone() -> None:
         "import sys; assert 'pymanopt' in sys.modules; assert dict(os.environ) == before"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("before", ["", "import jax;"])
+@pytest.mark.parametrize("asked", ["0", "1"])
+def test_the_first_use_leaves_the_precision_of_jax_alone(before, asked) -> None:
+    pytest.importorskip("jax")
+    code = (
+        f"{before}import numpy as np;"
+        "from boring.subspace._riemannian import polish;"
+        "W = np.array([[0.6], [0.8], [0.0]]); C = np.diag([3.0, 2.0, 1.0]);"
+        "polish(W, lambda W: (-np.sum(W * (C @ W)), -2 * C @ W));"
+        f"import jax; assert jax.config.jax_enable_x64 == bool({asked})"
+    )
+    settings = {**os.environ, "JAX_ENABLE_X64": asked}
+    subprocess.run([sys.executable, "-c", code], check=True, env=settings)
 
 
 def test_pymanopt_is_imported_on_first_use_only() -> None:
