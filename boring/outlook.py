@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
+from .feasibility import Feasibility
 from .result import sign_of
 from .rng import keyed_generator, single_blas_thread
 from .surrogate import ObjectiveProcess, fit_objective_model
@@ -82,25 +83,30 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     Returns
     -------
     float or None, caller's units
-        Never negative; None as long as there is nothing to model. Over the points out for
+        Never negative; None as long as there is nothing to model, or no point that meets the
+        constraints to improve on. Over the points out for
         evaluation and a few thousand others, spread over the box and gathered around the best
         point: a lower bound of the maximum, close in few dimensions. The best is the best
-        posterior mean at an evaluated point, so that a lucky draw of the noise is not taken for
-        a value that is hard to improve upon.
+        posterior mean at such a point, so that a lucky draw of the noise is not taken for
+        a value that is hard to improve upon. Improvements count as much as the point is likely to
+        meet the constraints.
     """
-    model = objective_model(optimizer)
-    if model is None:
+    model, feasible = objective_model(optimizer), optimizer.observed.feasible
+    if model is None or not feasible.any():
         return None
     sign = sign_of(optimizer.direction)
-    data = optimizer.observed
-    told = sign * model.predict(optimizer.space.unscale(data.finite_X))[0]
-    center = data.finite_X[int(np.argmax(told))]
+    X = optimizer.observed.X[feasible]
+    told = sign * model.predict(optimizer.space.unscale(X))[0]
+    center = X[int(np.argmax(told))]
     candidates = _candidates(optimizer, center)
     if not len(candidates):
         return 0.0
     with single_blas_thread():
         mean, variance = model.predict(candidates)
-    return float(expected_improvement(sign * mean, variance, float(told.max())).max())
+        gain = expected_improvement(sign * mean, variance, float(told.max()))
+        if optimizer.n_constraints:
+            gain *= np.exp(Feasibility(optimizer.observed).value(optimizer.space.scale(candidates)))
+    return float(gain.max())
 
 
 def _candidates(optimizer: Optimizer, center: FloatArray) -> FloatArray:

@@ -112,3 +112,21 @@ def test_a_withdrawn_ask_is_part_of_state_and_journal(tmp_path):
     assert state == optimizer.state()
     assert state.history.pending == (1,)
     assert Optimizer.resume(tmp_path / "run.jsonl").state() == state
+
+
+def test_only_what_meets_the_constraints_is_improved_on():
+    X = np.linspace(-1.0, 1.0, 9)[:, None]
+
+    def left(constraints):
+        optimizer = BoringOptimizer([(-1.0, 1.0)], direction="minimize", seed=0, n_constraints=1)
+        optimizer.tell(X, X[:, 0], constraints=constraints)
+        return remaining_improvement(optimizer)
+
+    assert left(np.ones((9, 1))) is None
+    # Nothing below 0 is allowed, though the model sees values down to -1; nothing was told there.
+    assert left(-X - 0.01) < 0.2
+    # Only the upper half was allowed when it was told, but the limit is clear: 0, not .5.
+    optimizer = BoringOptimizer([(-1.0, 1.0)], direction="minimize", seed=0, n_constraints=1)
+    upper = np.linspace(0.5, 1.0, 9)[:, None]
+    optimizer.tell(upper, upper[:, 0], constraints=-upper)
+    assert 0.2 < remaining_improvement(optimizer) < 0.8
