@@ -23,7 +23,7 @@ from .records import RunRecord, latest, read_folders
 __all__ = ["ARCHIVE", "compact", "main", "write_archive"]
 
 ARCHIVE = Path(__file__).resolve().parent / "measured" / "arena.jsonl.gz"
-VALUE_DIGITS, DIGITS = 12, 4
+VALUE_DIGITS, DIGITS = 12, 3
 LEFT_OUT = ("X", "x_best", "basis", "true_basis")
 IN_FULL = ("optimum", "y_best")
 
