@@ -19,11 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
+from boring.plotting._canvas import LIGHT
 from boring.rng import keyed_generator
 
 from .arguments import positive
 from .memory import peak_memory_mib
-from .plots import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from .plots import new_figure, save
 from .processes import one_blas_thread_for_children
 from .tables import format_number, markdown
 
@@ -184,7 +185,7 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
     points = sorted({one.cell.n for one in times})
     for position, dim in enumerate(dims):
         here = _at(times, dim=dim)
-        style = _style(position)
+        style = LIGHT.style(position)
         n = [one.cell.n for one in here]
         grows = slope(n, [one.median for one in here])
         label = _label("D", dim, grows)
@@ -198,7 +199,7 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
             [one.cell.dim for one in here],
             [one.median for one in here],
             label=_label("n", n_points, grows),
-            **_style(position),
+            **LIGHT.style(position),
         )
     for ax, xlabel, ylabel, ticks in (
         (over_n, "points n", "processor seconds a suggestion, median", points),
@@ -221,11 +222,6 @@ def plot_growth(times: Sequence[GrowthTimes], path: Path) -> Path:
 
 def _label(name: str, value: int, grows: float) -> str:
     return f"{name} = {value}" + ("" if np.isnan(grows) else f", slope {grows:.1f}")
-
-
-def _style(position: int) -> dict[str, object]:
-    index = position % len(PALETTE)
-    return {"color": PALETTE[index], "linestyle": LINE_STYLES[index], "marker": MARKERS[index]}
 
 
 def run_growth(cells: Sequence[GrowthCell] = CELLS, jobs: int = 1) -> list[GrowthTimes]:

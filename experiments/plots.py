@@ -70,13 +70,7 @@ def style_of(label: str, position: int, theme: Theme = LIGHT) -> dict[str, Any]:
     theme : Theme
         Colours of the background.
     """
-    index = FIXED_STYLES.get(label, position + len(FIXED_STYLES))
-    turn = index // len(PALETTE)  # a colour that comes again has another line and marker
-    return {
-        "color": theme.palette[index % len(PALETTE)],
-        "linestyle": LINE_STYLES[(index + turn) % len(LINE_STYLES)],
-        "marker": MARKERS[(index + 2 * turn) % len(MARKERS)],
-    }
+    return theme.style(FIXED_STYLES.get(label, position + len(FIXED_STYLES)))
 
 
 def plot_convergence(

@@ -67,12 +67,15 @@ class Theme:
     cmap: str = "cividis"
 
     def style(self, position: int) -> dict[str, Any]:
-        """Return colour, line style and marker of the curve at a position."""
-        index = position % len(self.palette)
+        """Return colour, line style and marker of the curve at a position.
+
+        A colour that comes again has another line and another marker.
+        """
+        turn = position // len(self.palette)
         return {
-            "color": self.palette[index],
-            "linestyle": LINE_STYLES[index],
-            "marker": MARKERS[index],
+            "color": self.palette[position % len(self.palette)],
+            "linestyle": LINE_STYLES[(position + turn) % len(LINE_STYLES)],
+            "marker": MARKERS[(position + 2 * turn) % len(MARKERS)],
         }
 
 

@@ -251,6 +251,13 @@ def test_axes_given_are_axes_returned(make) -> None:
     assert figure.axes == [axes]
 
 
+@pytest.mark.parametrize("theme", [_canvas.LIGHT, _canvas.DARK])
+def test_no_two_of_twenty_curves_look_alike(theme) -> None:
+    styles = [theme.style(position) for position in range(20)]
+    for look in ("marker", "linestyle"):
+        assert len({(style["color"], style[look]) for style in styles}) == 20
+
+
 def test_the_theme_follows_the_background() -> None:
     for color, theme in (("white", _canvas.LIGHT), ("#101418", _canvas.DARK)):
         figure = new_figure()
