@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .evaluation import in_words
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
 from .validation import as_points, as_positive_int, as_real_array
@@ -265,7 +266,7 @@ class Domain:
             except Exception as error:
                 raise InvalidInputError(
                     f"A constraint must return one value for each point; number {column} raised "
-                    f"{type(error).__name__}: {error}. It takes points of shape (n, D), scaled "
+                    f"{in_words(error)}. It takes points of shape (n, D), scaled "
                     "units; return NaN where there is no value."
                 ) from error
             if values.shape != (len(points),):

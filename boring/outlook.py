@@ -83,13 +83,12 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     Returns
     -------
     float or None, caller's units
-        Never negative; None as long as there is nothing to model, or no point that meets the
-        constraints to improve on. Over the points out for
-        evaluation and a few thousand others, spread over the box and gathered around the best
-        point: a lower bound of the maximum, close in few dimensions. The best is the best
-        posterior mean at such a point, so that a lucky draw of the noise is not taken for
-        a value that is hard to improve upon. Improvements count as much as the point is likely to
-        meet the constraints.
+        Never negative; None as long as there is nothing to model, or no evaluated point that
+        meets the constraints. Over the points out for evaluation and a few thousand others, spread
+        over the box and gathered around the best point: a lower bound of the maximum, close in few
+        dimensions. The best is the best posterior mean at an evaluated point that meets the
+        constraints, so that a lucky draw of the noise is not taken for a value that is hard to
+        improve upon. An improvement counts as much as its point is likely to meet the constraints.
     """
     model, feasible = objective_model(optimizer), optimizer.observed.feasible
     if model is None or not feasible.any():

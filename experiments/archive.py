@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .metrics import simple_regret
-from .records import RunRecord, latest, read_folders
+from .records import RunRecord, latest, read_folders, regrets_of
 
 __all__ = ["ARCHIVE", "compact", "main", "write_archive"]
 
@@ -41,9 +40,10 @@ def compact(record: RunRecord) -> RunRecord:
     shortened: dict[str, Any] = {name: _shortened(value, DIGITS) for name, value in given.items()}
     shortened |= {name: _shortened(given[name], VALUE_DIGITS) for name in ("y", "value")}
     shortened |= dict.fromkeys(LEFT_OUT)
-    if record.simple_regret is not None and record.optimum is not None:
-        gaps = simple_regret(shortened["value"], record.optimum, record.direction)
-        shortened["simple_regret"] = tuple(float(gap) for gap in gaps)
+    if record.simple_regret is not None:
+        shortened["simple_regret"] = regrets_of(
+            shortened["value"], record.optimum, record.direction
+        )
     return dataclasses.replace(record, **shortened)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
-from boring.plotting import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from boring.plotting import PALETTE, new_figure, save
 from boring.plotting import _canvas as canvas
 from boring.plotting import plot_surrogate_values as plot_surrogate
 from boring.plotting._canvas import LIGHT, Theme
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "LINE_STYLES",
-    "MARKERS",
     "PALETTE",
     "REGRET_FLOOR",
     "new_figure",

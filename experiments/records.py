@@ -38,6 +38,7 @@ __all__ = [
     "open_for_append",
     "read_folders",
     "read_records",
+    "regrets_of",
     "to_jsonable",
 ]
 
@@ -176,7 +177,7 @@ class RunRecord:
         content = {"schema": SCHEMA_VERSION, **dataclasses.asdict(self)}
         if self.value == self.y:
             del content["value"]
-        if self.simple_regret == _regret(self.value, self.optimum, self.direction):
+        if self.simple_regret == regrets_of(self.value, self.optimum, self.direction):
             del content["simple_regret"]
         return json.dumps(to_jsonable(content), allow_nan=False, separators=(",", ":"))
 
@@ -218,13 +219,13 @@ class RunRecord:
         if "value" in derived:
             content["value"] = content["y"]
         if "simple_regret" in derived:
-            content["simple_regret"] = _regret(
+            content["simple_regret"] = regrets_of(
                 content["value"], content["optimum"], content["direction"]
             )
         return cls(**content)
 
 
-def _regret(
+def regrets_of(
     values: tuple[float, ...], optimum: float | None, direction: Direction
 ) -> tuple[float, ...] | None:
     """Return the regrets that follow from values and optimum."""

@@ -14,6 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, Optimi
 from boring._beginning import allowed_within_rounding, begin
 from boring._warn import warn
 from boring.domain import Domain
+from boring.evaluation import in_words
 from boring.exceptions import BoringWarning, EvaluationError, InvalidInputError
 from boring.optimizer import Optimizer, optimizer_class
 from boring.registry import get_optimizer
@@ -291,7 +292,7 @@ def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> 
     except Exception as error:
         raise InvalidInputError(
             f"A constraint must return numbers at every x within the bounds; at {x.tolist()} it "
-            f"raised {type(error).__name__}: {error}. Return NaN where it has no value."
+            f"raised {in_words(error)}. Return NaN where it has no value."
         ) from error
 
 

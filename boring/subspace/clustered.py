@@ -98,10 +98,7 @@ def most_evident_stretch(
         Warm starts of the search.
     """
     values, _ = stretched(y, FIRST_STRETCH)
-    table = (
-        score_clustered_dimensions(X, values, max_effective_dim) if effective_dim is None else ()
-    )
-    rank = lowest_bic(table).effective_dim if effective_dim is None else effective_dim
+    rank, table = _dimension(X, values, effective_dim, max_effective_dim)
     settings = SearchSettings(FactorSettings(noise_floor=CLUSTERED_NOISE_FLOOR))
     learned = learn_factor(X, values, rank, rng=rng, settings=settings, starts=starts)
     best = max(STRETCHES, key=lambda share: _evidence(X, y, learned, settings, share))

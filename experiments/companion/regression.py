@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from boring.exceptions import InvalidInputError
+from boring.plotting._canvas import LIGHT
 from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 
-from ..plots import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from ..plots import PALETTE, new_figure, save
 from ..regression import Prediction, scores
 from ..single_run import register_methods
 from ..tables import format_number, markdown
@@ -337,7 +338,6 @@ def _median(records: Sequence[Record], method: str, cell: str, key: str) -> str:
 
 def _draw_one(axes: Any, group: Sequence[Record], method: str, key: str, position: int) -> None:
     """Draw the curve of one method: medians, with bars between the quartiles."""
-    index = position % len(PALETTE)
     cells = sorted({r["cell"] for r in group}, key=lambda cell: _parts(cell)[1])
     found = {_parts(c)[1]: v for c in cells if (v := _figures(group, method, c, key))}
     if not found:
@@ -348,10 +348,8 @@ def _draw_one(axes: Any, group: Sequence[Record], method: str, key: str, positio
         median,
         yerr=(median - low, high - median),
         label=method,
-        color=PALETTE[index],
-        linestyle=LINE_STYLES[index],
-        marker=MARKERS[index],
         markersize=4,
         linewidth=1.2,
         elinewidth=0.7,
+        **LIGHT.style(position),
     )

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from boring.plotting._canvas import LIGHT
 from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 
-from ..plots import LINE_STYLES, MARKERS, PALETTE, new_figure, save
+from ..plots import new_figure, save
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, by_cell, succeeded
@@ -124,16 +125,13 @@ def draw(records: Sequence[Record], folder: Path) -> list[Path]:
             for (cell, one), group in groups.items()
             if one == method
         }
-        shifted = position + position // len(PALETTE)  # no two of a colour share the rest
         axes.plot(
             list(found),
             list(found.values()),
             label=method,
-            color=PALETTE[position % len(PALETTE)],
-            linestyle=LINE_STYLES[shifted % len(LINE_STYLES)],
-            marker=MARKERS[shifted % len(MARKERS)],
             markersize=4,
             linewidth=2.2 if method == "gp" else 1.1,
+            **LIGHT.style(position),
         )
     axes.set_xscale("log")
     axes.set_yscale("log")

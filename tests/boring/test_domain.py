@@ -202,3 +202,15 @@ def test_a_constraint_that_raises_is_named():
     domain = Domain(2, constraints=[lambda U: U[:, 0], lambda U: {}["limit"]])
     with pytest.raises(InvalidInputError, match=r"number 1 raised KeyError: 'limit'"):
         domain.allowed([[0.0, 0.0]])
+
+
+def test_a_constraint_whose_error_has_no_text_is_named_too():
+    class Silent(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def constraint(U):
+        raise Silent
+
+    with pytest.raises(InvalidInputError, match=r"raised Silent: \(it has no text\)"):
+        Domain(2, constraints=[constraint]).allowed([[0.0, 0.0]])
