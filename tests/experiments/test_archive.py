@@ -42,7 +42,9 @@ def test_the_same_records_give_the_same_bytes(run, make_record, tmp_path):
     assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{}\n")[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b"{}\n")[:-9]], ids=["no gzip", "cut off"]
+)
 def test_a_damaged_archive_is_named(content, tmp_path):
     file = tmp_path / "broken.jsonl.gz"
     file.write_bytes(content)
