@@ -124,6 +124,8 @@ def minimize(
         in ``.result`` of the exception, and in the journal.
     JournalError
         If the journal is foreign, corrupt, or of another run; the file is left as it is.
+    KeyboardInterrupt, SystemExit
+        Whatever ``on_error`` says: they end the program; ``.result`` and the journal likewise.
 
     Warns
     -----

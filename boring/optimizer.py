@@ -205,6 +205,8 @@ class Optimizer(ToldRun, ABC):
             evaluated before.
         FitError
             If proposing a point failed; ``.result`` likewise.
+        KeyboardInterrupt, SystemExit
+            Whatever ``on_error`` says: they end the program; ``.result`` likewise.
 
         Warns
         -----

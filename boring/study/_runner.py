@@ -244,6 +244,8 @@ class _Runner:
 
     def _tell(self, task: _Task, outcome: Outcome) -> None:
         number = task.suggestion.number
+        if outcome.exit_code is not None:
+            raise SystemExit(*outcome.exit_code)
         if outcome.defect is not None:
             self.trouble = self.trouble or EvaluationError(
                 f"The objective must return numbers; of evaluation {number}, "
@@ -346,7 +348,7 @@ class _Runner:
             if future.cancel() or not future.done() or future.exception() is not None:
                 continue
             outcome = future.result()
-            if outcome.error is None and outcome.defect is None:
+            if not any((outcome.error, outcome.defect, outcome.exit_code)):
                 number, seconds = task.suggestion.number, outcome.seconds
                 with suppress(JournalError):  # It is in memory then, for close to write.
                     self.study.tell(number, outcome.value, outcome.constraints, seconds=seconds)

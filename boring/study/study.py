@@ -284,8 +284,10 @@ class Study(WrittenStudy):
             If ``fun`` raises and ``on_error`` is ``"raise"``, or does not return numbers.
         JournalError
             If the file cannot be written: then what is under way is finished and kept in memory.
-        KeyboardInterrupt
+        KeyboardInterrupt, SystemExit
             Values that are there are told first; the rest stays outstanding for the next run.
+            ``fun`` may raise them wherever it runs, ``SystemExit`` by ``sys.exit``: they end the
+            program, and are no failures of a configuration.
         """
         from ._runner import run
 
