@@ -21,7 +21,7 @@ from .exceptions import (
     SubspaceWarning,
 )
 from .history import History, Tell
-from .initial_design import sobol_design
+from .initial_design import space_filling
 from .journal import JournalContents
 from .proposal import Proposal
 from .registry import get_optimizer
@@ -88,7 +88,7 @@ class Design:
     def sobol_points(self, start: int, stop: int) -> FloatArray:
         """Return points of the run's Sobol sequence, shape (stop - start, D), scaled units."""
         if stop > len(self._sobol):
-            self._sobol = sobol_design(1 << stop.bit_length(), self._dim, self._rng())
+            self._sobol = space_filling(1 << stop.bit_length(), self._dim, self._rng())
         return self._sobol[start:stop]
 
     def _rng(self) -> np.random.Generator:

@@ -25,7 +25,7 @@ from .domain import Domain
 from .evaluation import Objective
 from .exceptions import InvalidInputError
 from .history import Ask, History, frozen_point
-from .initial_design import sobol_design
+from .initial_design import space_filling
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
 from .registry import OptimizerFactory, get_optimizer
@@ -57,8 +57,8 @@ class Optimizer(ToldRun, ABC):
     direction : {"minimize", "maximize"}
         Fixed for good; inside, larger is better.
     n_initial : int, optional
-        Points of the space-filling design before the first proposal; told points count. None
-        lets the optimiser choose.
+        Points of the space-filling design (:func:`boring.initial_design.space_filling`) before the
+        first proposal; told points count. None lets the optimiser choose.
     seed : int, SeedSequence or None
         None draws fresh entropy, which the state, the journal and the result record.
     domain : Domain, optional
@@ -105,7 +105,7 @@ class Optimizer(ToldRun, ABC):
 
     def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return the initial design, shape (n, D), scaled; the same for every optimiser."""
-        return sobol_design(n, self.space.dim, rng)
+        return space_filling(n, self.space.dim, rng)
 
     def _resolved_options(self) -> Mapping[str, object]:
         """Return the options as used, data-dependent defaults filled in, for the result."""
