@@ -115,13 +115,14 @@ class Optimizer(ToldRun, ABC):
         """Return the algorithm's own reasons to stop; empty to carry on."""
         return {}
 
-    def _best_by_mean(self) -> BestByMean | None:
-        """Return the best visited point by posterior mean, None where no noise is seen."""
-        return None
-
     @property
     def subspace(self) -> SubspaceEstimate | None:
         """What was learned about the active subspace; None for optimisers that learn none."""
+        return None
+
+    @property
+    def best_by_mean(self) -> BestByMean | None:
+        """The visited point that is best by posterior mean; None where no noise is seen."""
         return None
 
     @property
@@ -137,12 +138,15 @@ class Optimizer(ToldRun, ABC):
 
     # Asking, and what stands on it.
 
-    def ask(self, n: int = 1) -> FloatArray:
+    def ask(self, n: int = 1, *, within: Domain | None = None) -> FloatArray:
         """Return the points that are out for evaluation, proposing more if there are too few.
 
         Parameters
         ----------
         n : int, default 1
+        within : Domain, optional
+            A part of the domain, such as a :class:`boring.fixing.FixedDomain`, in which fresh
+            points are to lie.
 
         Returns
         -------
@@ -160,11 +164,11 @@ class Optimizer(ToldRun, ABC):
             If there is a journal and it cannot be written.
         """
         n = as_positive_int(n, "n")
-        with self._mutex:
-            self._write_journal()
+        with self._mutex, self._within(within):
+            self.flush()
             while len(self._history.pending) < n:
                 self._history = self._history.with_ask(self._next_ask())
-                self._write_journal()
+                self.flush()
             return self.pending[:n]
 
     def run(
@@ -246,7 +250,7 @@ class Optimizer(ToldRun, ABC):
             If the subspace could not be estimated; the result is then without one.
         """
         return support.build_result(
-            self, self._history, self.stop(), support.account_of(self), self._best_by_mean()
+            self, self._history, self.stop(), support.account_of(self), self.best_by_mean
         )
 
     # The machinery.
@@ -260,10 +264,14 @@ class Optimizer(ToldRun, ABC):
         return Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
 
     @contextmanager
-    def _within(self, domain: Domain) -> Iterator[None]:
-        """Ask for points of a part of the domain."""
+    def _within(self, part: Domain | None) -> Iterator[None]:
+        """Ask for points of a part of the domain, if one is given."""
+        if part is None:
+            yield
+            return
+        part = support.checked_domain(part, self._space.dim)
         whole, placing = self._domain, self._placing
-        self._domain, self._placing = domain, replace(placing, domain=domain, asked=whole)
+        self._domain, self._placing = part, replace(placing, domain=part, asked=whole)
         try:
             yield
         finally:

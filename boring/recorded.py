@@ -17,7 +17,7 @@ from .data import Observations
 from .domain import Domain
 from .exceptions import InvalidInputError
 from .history import History
-from .journal import Journal, read_journal
+from .journal import Journal, JournalContents, read_journal
 from .proposal import NoOptions
 from .result import best_so_far, sign_of
 from .rng import seed_entropy
@@ -172,6 +172,11 @@ class RecordedRun:
         return self._entropy
 
     @property
+    def history(self) -> History:
+        """What was asked, told and withdrawn so far: a value, which does not change."""
+        return self._history
+
+    @property
     def n_told(self) -> int:
         """Number of told points."""
         return self._history.n_told
@@ -295,17 +300,41 @@ class RecordedRun:
             If a torn last line was removed.
         """
         contents = read_journal(journal)
-        optimizer = cls.from_state(support.journal_state(contents), domain)
-        optimizer._journal = Journal(contents.path, contents=contents)
-        return optimizer
+        return cls.from_state(support.journal_state(contents), domain).continue_journal(contents)
 
-    def start_journal(self, path: str | os.PathLike[str]) -> Self:
+    def continue_journal(self, contents: JournalContents) -> Self:
+        """Take the history of a journal of this run, and carry the journal on.
+
+        Parameters
+        ----------
+        contents : JournalContents
+            What was read of it. That it is of this run is not checked: :meth:`resume` makes the
+            run from it, and :func:`boring.minimize` compares the two.
+
+        Returns
+        -------
+        Self
+
+        Warns
+        -----
+        JournalWarning
+            If a torn last line was removed.
+        """
+        self._history = contents.history
+        self._journal = Journal(contents.path, contents=contents)
+        return self
+
+    def start_journal(
+        self, path: str | os.PathLike[str], header: Mapping[str, Any] | None = None
+    ) -> Self:
         """Record every ask and tell from now on, and all before, in a new file.
 
         Parameters
         ----------
         path : path-like
             Must not hold anything yet.
+        header : mapping of str to JSON-able value, optional
+            What its first line is to hold besides the configuration, such as names of the inputs.
 
         Returns
         -------
@@ -316,9 +345,21 @@ class RecordedRun:
         JournalError
             If the file holds something, or cannot be written.
         """
-        self._journal = Journal(path, header=support.journal_header(self))
-        self._write_journal()
+        self._journal = Journal(path, header={**support.journal_header(self), **(header or {})})
+        self.flush()
         return self
+
+    def flush(self) -> None:
+        """Bring to the journal, if there is one, what a full disk kept in memory.
+
+        Raises
+        ------
+        JournalError
+            If it cannot be written still.
+        """
+        with self._mutex:
+            if self._journal is not None:
+                self._journal.write(self._history.events)
 
     def _configuration(self) -> dict[str, Any]:
         return {
@@ -333,7 +374,3 @@ class RecordedRun:
             "n_constraints": self._n_constraints,
             "noise_std": self._noise_std,
         }
-
-    def _write_journal(self) -> None:
-        if self._journal is not None:
-            self._journal.write(self._history.events)

@@ -90,7 +90,9 @@ class NamingOptimizer(Optimizer):
             self._models = (n, model)
         return self._models[1]
 
-    def _best_by_mean(self) -> BestByMean | None:
+    @property
+    def best_by_mean(self) -> BestByMean | None:
+        """The visited point, feasible if any is, that is best by mean; None without noise."""
         is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
         if not is_noisy or self.surrogate is None:
             return None
