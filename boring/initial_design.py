@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .embedding import RandomEmbedding
 from .exceptions import InvalidInputError
 from .typing import FloatArray
 from .validation import as_positive_int
 
 __all__ = [
-    "interleaved_embeddings",
     "latin_hypercube",
     "nested_latin_hypercube",
     "sobol_design",
@@ -161,51 +159,6 @@ def space_filling(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
     """
     draw = sobol_design if dim <= MAX_SOBOL_DIM else nested_latin_hypercube
     return draw(n, dim, rng)
-
-
-def interleaved_embeddings(
-    n: int,
-    dim: int,
-    effective_dim: int,
-    rng: np.random.Generator,
-    n_embeddings: int | None = None,
-) -> FloatArray:
-    """Draw points from several random embeddings in turn.
-
-    Parameters
-    ----------
-    n, dim : int
-    effective_dim : int, 1 <= d <= D
-        Columns of each embedding.
-    rng : numpy.random.Generator
-        Consumed.
-    n_embeddings : int, optional
-        How many embeddings take turns; 1 is the burn-in of REMBO, None draws a new embedding for
-        every point (chosen here: it identifies the subspace best).
-
-    Returns
-    -------
-    ndarray, shape (n, D), scaled units
-        Row i is ``clip(A z)`` with A the embedding number ``i mod n_embeddings`` and z uniform in
-        its box of half-width sqrt(d).
-
-    Notes
-    -----
-    Wang et al. 2016 (REMBO); thesis Alg. 3, line 1.
-    **Deviation**: the thesis burns in with a single embedding. All those points lie on one
-    clipped d-plane, from which the active subspace cannot be identified; hence the turns.
-    """
-    n, dim = _sizes(n, dim)
-    effective_dim = as_positive_int(effective_dim, "effective_dim")
-    if n == 0:
-        return np.empty((0, dim))
-    count = n if n_embeddings is None else as_positive_int(n_embeddings, "n_embeddings")
-    embeddings = [RandomEmbedding.gaussian(dim, effective_dim, rng) for _ in range(min(count, n))]
-    rows = [
-        embeddings[index % len(embeddings)].up(embeddings[0].sample(1, rng))[0]
-        for index in range(n)
-    ]
-    return np.stack(rows)
 
 
 def _sizes(n: int, dim: int) -> tuple[int, int]:

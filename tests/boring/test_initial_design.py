@@ -5,7 +5,6 @@ import baselines  # noqa: F401
 from boring.exceptions import InvalidInputError
 from boring.initial_design import (
     MAX_SOBOL_DIM,
-    interleaved_embeddings,
     latin_hypercube,
     nested_latin_hypercube,
     sobol_design,
@@ -85,23 +84,3 @@ def test_sizes_are_checked(design):
         design(-1, 2, rng())
     with pytest.raises(InvalidInputError, match="dim must be an integer"):
         design(2, 0, rng())
-
-
-def _rank(X):
-    interior = X[np.all(np.abs(X) < 1.0, axis=1)]
-    return np.linalg.matrix_rank(interior, tol=1e-10)
-
-
-def test_interleaved_embeddings_span_more_than_one():
-    one = interleaved_embeddings(200, 6, 2, rng(), n_embeddings=1)
-    two = interleaved_embeddings(200, 6, 2, rng(), n_embeddings=2)
-    assert one.shape == two.shape == (200, 6)
-    assert np.all(np.abs(one) <= 1.0)
-    assert (_rank(one), _rank(two), _rank(two[::2])) == (2, 4, 2)
-    assert _rank(interleaved_embeddings(200, 6, 2, rng())) == 6
-
-
-def test_interleaved_embeddings_of_no_points():
-    assert interleaved_embeddings(0, 4, 2, rng()).shape == (0, 4)
-    with pytest.raises(InvalidInputError, match="must not exceed dim"):
-        interleaved_embeddings(3, 2, 3, rng())
