@@ -261,7 +261,7 @@ class Optimizer(ToldRun, ABC):
 
     @cached_property
     def _placing(self) -> Placing:
-        return Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
+        return Placing(self._space, self._domain, self._design.sequence_points, self._repeats)
 
     @contextmanager
     def _within(self, part: Domain | None) -> Iterator[None]:
@@ -302,12 +302,12 @@ class Optimizer(ToldRun, ABC):
     def _has_nothing_to_model(self) -> bool:
         return self.is_model_based and not self.data.is_informative
 
-    def _sobol_point(self, index: int) -> FloatArray:
+    def _sequence_point(self, index: int) -> FloatArray:
         """Return one point of the sequence that the initial design begins, shape (D,), scaled.
 
         In a domain, the first from there on that may be asked.
         """
-        return self._placed_in_design(self._design.sobol_point(index), index)
+        return self._placed_in_design(self._design.sequence_point(index), index)
 
     def _placed_in_design(self, x: FloatArray, index: int) -> FloatArray:
         first = max(index, self._n_initial)

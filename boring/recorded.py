@@ -28,8 +28,8 @@ from .validation import as_positive_int, as_real, check_options, suggest
 
 __all__ = ["RecordedRun"]
 
-MAX_DEFAULT_N_INITIAL = 10
 MIN_DEFAULT_N_INITIAL = 5
+MAX_DEFAULT_N_INITIAL = 10
 """Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
 delay the model and gain nothing in the end)."""
 
@@ -41,6 +41,21 @@ class RecordedRun:
     ----------
     space, direction, n_initial, seed, domain, repeats, n_constraints, noise_std, **options
         As in :class:`boring.optimizer.Optimizer`.
+
+    Attributes
+    ----------
+    name : str
+        By which states, journals and the registry know the class.
+    options_type : type
+        The dataclass of its options.
+    is_model_based : bool
+        Whether it fits a model, which needs two different values.
+    weighs_feasibility : bool
+        Whether it weighs the probability of feasibility itself.
+    uses_noise_std : bool
+        Whether its models can take known noise.
+    options : dataclass
+        The options of this run.
     """
 
     name: ClassVar[str]
@@ -143,7 +158,7 @@ class RecordedRun:
 
     @property
     def space(self) -> Box:
-        """The box."""
+        """The box, in the caller's units."""
         return self._space
 
     @property
@@ -158,7 +173,7 @@ class RecordedRun:
 
     @property
     def direction(self) -> Direction:
-        """What is wanted of the objective."""
+        """What is wanted of the objective: ``"minimize"`` or ``"maximize"``."""
         return self._direction
 
     @property
@@ -250,7 +265,8 @@ class RecordedRun:
         Raises
         ------
         InvalidInputError
-            If the state belongs to another class, or the run has a domain and none came.
+            If the state belongs to another class, or a domain is missing or came where the run
+            has none.
         """
         if not isinstance(state, OptimizerState):
             raise InvalidInputError(

@@ -37,4 +37,4 @@ class SobolSearchOptimizer(Optimizer):
 
     def _propose(self, context: ProposalContext) -> Proposal:
         index = context.position
-        return Proposal(self._sobol_point(index), memory={}, info={"index": index})
+        return Proposal(self._sequence_point(index), memory={}, info={"index": index})

@@ -4,7 +4,7 @@ Half-rank warp, ten points and log-EI together trust one basin: once most points
 the warp measures everything by its small differences. That is what polishes so well, and what
 never leaves. No model fitted to those data helps much (plain and thinned values, wider warps
 and added noise were tried); forgetting them does. A fresh start is the loop in small: a few
-points of the Sobol sequence, then by turns a portfolio and a local model on the points of
+points of the space-filling sequence, then by turns a portfolio and a local model on the points of
 this start *alone*. When its own trust region has shrunk, the next start begins.
 
 Every second start measures values by its initial points only (`half_rank_warp` with
@@ -161,7 +161,7 @@ def fresh_point(
     effective_dim : int
         Number of leading directions of the portfolio.
     design_point : callable
-        From a number to the point (D,) of the Sobol sequence, scaled units.
+        From a number to the point (D,) of the space-filling sequence, scaled units.
     """
     data, n = context.data, len(context.data)
 

@@ -62,16 +62,17 @@ from boring.typing import BoolArray, FloatArray
 POINTS_PER_DIMENSION = 7
 LEAST_POINTS = 20
 MANY_DIMENSIONS = 10
-# Half-width from which on steps go to the best lower confidence bound, so many standard
-# deviations below the mean. [chosen here. Runs with 0, 1 and 2: camelback 2-in-10 ends in the
-# median at 9e-9, 6e-9 and 2e-9 (12 development runs), and its angle is below 2 degrees in 19, 18
-# and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5 ends
-# at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25 at 80 6e-4, 4e-4 and 6e-4,
-# Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8 and 3e-8 (6)] Such a model
-# keeps the points within so many half-widths (times the root of D), but at least 50 or two per
-# dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7 instead of 4e-8]
+# Half-width below which steps go to the best lower confidence bound, and how many standard
+# deviations below the mean that is. [chosen here. Runs with 0, 1 and 2: camelback 2-in-10 ends in
+# the median at 9e-9, 6e-9 and 2e-9 (12 development runs), and its angle is below 2 degrees in 19,
+# 18 and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5
+# ends at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25 at 80 6e-4, 4e-4 and
+# 6e-4, Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8 and 3e-8 (6)]
 CLOSE_RADIUS = 0.05
 CAUTION = 2.0
+# The model of such a step keeps the points within so many half-widths (times the root of D), but
+# at least 50 or two per dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7 instead
+# of 4e-8]
 CLOSE_REACH = 10.0
 LEAST_CLOSE_POINTS, CLOSE_POINTS_PER_DIMENSION = 50, 2
 # The model lives in units of the median distance to the incumbent and of the values' spread.
@@ -112,7 +113,7 @@ class LocalStep:
     radius : float
         Half-width of the trust region, scaled units.
     memory : dict
-        JSON-able.
+        For the next step, JSON-able.
     """
 
     x: FloatArray | None
@@ -216,7 +217,7 @@ def local_step(
     domain : Domain, optional
         Where the step may lead; None is the whole box.
     taken : ndarray, shape (m, D), scaled units, optional
-        Points of the domain that the step is not to repeat, beside X.
+        Points of the domain that the step is not to repeat, besides X.
     sees_noise : bool, default False
         Then log-EI decides in small regions too: a bound on the mean would follow the noise. If
         the model finds noise here as well, the region is patient.
@@ -245,7 +246,7 @@ def local_step(
         "streak": int(memory["streak"]) + 1 if goes_on(X, judged, memory) else 0,
     }
     if not spread > NEGLIGIBLE * size:
-        return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
+        return _no_step(X[best], shrunk(radius, X.shape[1]), remembered)
     values = (y[near] - y[best]) / spread
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
@@ -282,7 +283,7 @@ def local_step(
         )
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:
-        return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
+        return _no_step(X[best], shrunk(radius, X.shape[1]), remembered)
     x = np.clip(X[best] + unit_length * offset, -1.0, 1.0)
     if domain is not None:
         x = domain.snap(x)[0]
@@ -339,7 +340,7 @@ def _best_in_box(
     return np.asarray(found.x), -float(found.fun)
 
 
-def _nothing(center: FloatArray, radius: float, remembered: dict[str, Any]) -> LocalStep:
+def _no_step(center: FloatArray, radius: float, remembered: dict[str, Any]) -> LocalStep:
     """Return the step of a neighbourhood in which nothing is left to gain."""
     remembered |= {"proposed": center.tolist(), "gain": 0.0, "radius": radius}
     return LocalStep(None, 0.0, radius, remembered)

@@ -27,6 +27,7 @@ class NamingOptimizer(Optimizer):
     """Base of the optimisers with an effective dimension, a subspace and a surrogate.
 
     Estimates and models are made when they are asked for, and kept until the next point is told.
+    Subclasses have the options ``effective_dim`` and ``max_effective_dim``.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """The learner on data of an optimisation, which cluster around the optimum.
 
-The search is that of `boring.subspace.full_rank`; its noise floors are other ones, and the values
-are log-warped. How far the warp stretches the neighbourhood of the incumbent matters: too much, and
-the function is no longer smooth there, too little, and the digits that tell directions apart drown.
+The search is that of `boring.subspace.full_rank`, under lower noise floors, and the values should
+be log-warped: `choose_and_learn` takes them so. How far the warp stretches the neighbourhood of the
+incumbent matters: too much, and the function is no longer smooth there, too little, and the digits
+that tell directions apart drown.
 `most_evident_stretch` lets the evidence of y decide, as with warped processes (Snelson, Rasmussen &
 Ghahramani, "Warped Gaussian processes", NIPS 2003): the log posterior of the warped values plus the
 log slopes of the warp.
@@ -66,7 +67,7 @@ class Stretch:
 def score_clustered_dimensions(
     X: FloatArray, y: FloatArray, max_effective_dim: int | None
 ) -> tuple[DimensionRow, ...]:
-    """Return the BIC table over d under `CLUSTERED_CHOICE_FLOOR`, y standardised."""
+    """Return the BIC table over d under `CLUSTERED_CHOICE_FLOOR`, of standardised y."""
     floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
     return score_dimensions(X, y, max_effective_dim, floor)
 
@@ -147,7 +148,7 @@ def choose_and_learn(
     ----------
     X : ndarray, shape (n, D), scaled units
     y : ndarray, shape (n,)
-        Any units.
+        Log-warped as a rule, any units.
     effective_dim : int or None
         None chooses d by BIC, under `CLUSTERED_CHOICE_FLOOR`.
     max_effective_dim : int, optional
