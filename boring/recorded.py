@@ -350,7 +350,8 @@ class RecordedRun:
         path : path-like
             Must not hold anything yet.
         header : mapping of str to JSON-able value, optional
-            What its first line is to hold besides the configuration, such as names of the inputs.
+            What its first line is to hold besides the configuration, such as names of the inputs;
+            what has the name of a part of the configuration is passed over.
 
         Returns
         -------
@@ -361,7 +362,8 @@ class RecordedRun:
         JournalError
             If the file holds something, or cannot be written.
         """
-        self._journal = Journal(path, header={**support.journal_header(self), **(header or {})})
+        own = support.journal_header(self)
+        self._journal = Journal(path, header={**own, **(header or {}), **own})
         self.flush()
         return self
 

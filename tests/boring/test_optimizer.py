@@ -450,6 +450,14 @@ def test_interrupts_pass_through_with_the_result(kind, on_error):
     assert optimizer.state() == drive(stepper(), 10).state()
 
 
+def test_a_loop_of_ones_own_notes_why_it_stopped():
+    optimizer = drive(stepper(), 4)
+    optimizer.note_stop({"patience": 4.0})
+    assert optimizer.stop() == optimizer.result().stop_reason == {"patience": 4.0}
+    assert optimizer.history.n_told == 4
+    assert optimizer.tell([0.5, 0.5], 1.0).stop() == {}
+
+
 def test_a_failing_callback_keeps_the_result():
     def callback(optimizer, record):
         raise ZeroDivisionError
