@@ -14,7 +14,7 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -148,6 +148,7 @@ class BoringOptimizer(NamingOptimizer):
                 domain=context.domain,
                 taken=known,
                 sees_noise=noisy,
+                effective_dims=self._effective_dims,
             )
             remembered["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
@@ -281,7 +282,12 @@ class BoringOptimizer(NamingOptimizer):
         if start is None or has_settled(start.local, spread, self.space.dim):
             start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
         proposal = fresh_point(
-            start, context, self._n_initial, self._leading_directions({}), self._sequence_point
+            start,
+            context,
+            self._n_initial,
+            self._leading_directions({}),
+            self._sequence_point,
+            self._effective_dims,
         )
         info = {
             **proposal.info,
@@ -333,6 +339,15 @@ class BoringOptimizer(NamingOptimizer):
             "left out": ", ".join(left_out) or None,
             "learned": int(member is not None and member.learned),
         }
+
+    @property
+    def _effective_dims(self) -> Sequence[int]:
+        """The d that local models may learn."""
+        known = self.options.effective_dim
+        if self.options.subspace_every == 0 or self.space.dim == 1:
+            return ()
+        limit = min(self.options.max_effective_dim, self.space.dim)
+        return range(1, limit + 1) if known is None else (known,)
 
     def _leading_directions(self, memory: Mapping[str, Any]) -> int:
         known = self.options.effective_dim or memory.get("effective_dim", DEFAULT_EFFECTIVE_DIM)

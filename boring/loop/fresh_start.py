@@ -13,7 +13,7 @@ Every second start measures values by its initial points only (`half_rank_warp` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,6 +149,7 @@ def fresh_point(
     n_initial: int,
     effective_dim: int,
     design_point: Callable[[int], FloatArray],
+    effective_dims: Sequence[int] = (),
 ) -> Proposal:
     """Return the next point of a start; the memory holds the start alone.
 
@@ -162,6 +163,8 @@ def fresh_point(
         Number of leading directions of the portfolio.
     design_point : callable
         From a number to the point (D,) of the space-filling sequence, scaled units.
+    effective_dims : sequence of int, optional
+        Numbers of directions that the start's local model may learn.
     """
     data, n = context.data, len(context.data)
 
@@ -189,6 +192,7 @@ def fresh_point(
             domain=context.domain,
             taken=np.vstack([data.X, context.pending]),
             sees_noise=sees_noise(start.portfolio, context.noise_std),
+            effective_dims=effective_dims,
         )
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):

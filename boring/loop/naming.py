@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
+from boring.loop.local_metric import nearby_factor
 from boring.loop.schedule import sees_noise
 from boring.loop.subspace_turn import factor_of
 from boring.optimizer import Optimizer
@@ -77,6 +78,7 @@ class NamingOptimizer(Optimizer):
                 min(self.options.max_effective_dim, self.space.dim),
                 self.memory.get("subspace", {}),
                 rng,
+                nearby_factor(self.memory.get("local", {}).get("directions", {})),
             )
 
     @property
