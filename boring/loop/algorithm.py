@@ -179,6 +179,7 @@ class BoringOptimizer(NamingOptimizer):
             "phase": "local",
             "expected gain": step.gain,
             "trust region": step.radius,
+            "directions": step.directions,
             **_subspace_info(member),
             **self._effort_info(effort, LOCAL_LEFT_OUT if effort.level else ()),
         }

@@ -200,6 +200,7 @@ def fresh_point(
                 "phase": "fresh local",
                 "expected gain": step.gain,
                 "trust region": step.radius,
+                "directions": step.directions,
             }
             return proposal(start, step.x, info)
     portfolio = start_portfolio(

@@ -108,12 +108,15 @@ class LocalStep:
         Half-width of the trust region, scaled units.
     memory : dict
         For the next step, JSON-able.
+    directions : int or None
+        Number of learned directions along which the model looks; None if it looks along all.
     """
 
     x: FloatArray | None
     gain: float
     radius: float
     memory: dict[str, Any]
+    directions: int | None = None
 
 
 def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
@@ -293,7 +296,9 @@ def local_step(
     remembered |= {"proposed": x.tolist(), "gain": gain, "radius": radius}
     if promised > 0:
         remembered["promised"] = promised
-    return LocalStep(x, gain, radius, remembered)
+    looks_along = along is not None and posterior.terms[0][0].feature_map is along
+    count = int(directions["effective_dim"]) if looks_along else None
+    return LocalStep(x, gain, radius, remembered, count)
 
 
 def _neighbours(X: FloatArray, best: int, radius: float | None) -> tuple[np.ndarray, float]:

@@ -56,6 +56,19 @@ def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
     assert optimizer.subspace is not None, "the account does not need the turns"
 
 
+def test_local_steps_say_along_how_many_learned_directions_they_look() -> None:
+    def directions(**options):
+        optimizer, _ = _run("camelback-2-in-5", 1, 36, **options)
+        return [r.info["directions"] for r in optimizer.result().records if r.phase == "local"]
+
+    looked = directions()
+    assert looked[0] is None, "too few points"
+    assert 2 in looked
+    assert set(looked) <= {None, 1, 2, 3, 4, 5}
+    assert set(directions(effective_dim=3)) <= {None, 3}
+    assert set(directions(subspace_every=0)) == {None}
+
+
 def test_a_settled_search_starts_afresh_and_comes_back() -> None:
     optimizer, _ = _run("camelback-2-in-5", 1, 90)
     records = optimizer.result().records

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from boring.subspace import clustered
 from boring.subspace.clustered import STRETCHES, choose_and_learn, most_evident_stretch
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
@@ -66,6 +67,24 @@ def test_axes_stay_axes():
     y = -((X[:, 3] - 0.3) ** 2) - 2.0 * (X[:, 7] + 0.1) ** 2
     found = most_evident_stretch(X, y, 2, rng=rng)
     assert set(np.flatnonzero(np.abs(found.factor).sum(axis=1))) == {3, 7}
+
+
+def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
+    W, X, y = crowded(3)
+    monkeypatch.setattr(clustered, "_dimension", lambda *_: (1, ("a table",)))
+    found = most_evident_stretch(X, y, None, 4, rng=np.random.default_rng(0), nearby=2.0 * W)
+    assert (found.effective_dim, found.table) == (2, ())
+    np.testing.assert_array_equal(found.factor, 2.0 * W)
+
+
+def test_a_factor_of_the_neighbourhood_loses_to_a_better_one_and_to_a_given_dimension():
+    W, X, y = crowded(3)
+    rng = np.random.default_rng(0)
+    wrong = np.linalg.svd(W)[0][:, [3]]
+    found = most_evident_stretch(X, y, None, 4, rng=rng, nearby=wrong)
+    assert found.effective_dim == 2
+    assert found.table
+    assert most_evident_stretch(X, y, 1, rng=rng, nearby=2.0 * W).effective_dim == 1
 
 
 def test_a_warm_start_is_finished_though_the_search_ends_elsewhere():
