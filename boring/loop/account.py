@@ -21,6 +21,7 @@ from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
+from boring.subspace.nearby import NearbyFactors
 from boring.typing import FloatArray
 
 # Share of W that folds must find again, |W'W_k|_F^2 / d. Of points that crowd around an optimum
@@ -37,7 +38,7 @@ def account_of_subspace(
     max_effective_dim: int,
     memory: Mapping[str, Any],
     rng: np.random.Generator,
-    nearby: FloatArray | None = None,
+    nearby: NearbyFactors | None = None,
 ) -> SubspaceEstimate:
     """Estimate the subspace from the data of a run.
 
@@ -52,8 +53,8 @@ def account_of_subspace(
     memory : mapping
         What the loop remembers of the subspace's surrogate; may be empty.
     rng : numpy.random.Generator
-    nearby : ndarray, shape (D, k), optional
-        Factor along which the local model looks (`boring.loop.local_metric`).
+    nearby : NearbyFactors, optional
+        What the incumbent's neighbourhood shows (`boring.loop.local_metric`).
 
     Returns
     -------

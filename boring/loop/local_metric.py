@@ -10,12 +10,14 @@ the metric of that model's gradients (`boring.loop.local_turn.fit_local`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 
 from boring.kernels import FeatureMap, Projected
-from boring.subspace.nearby import learn_nearby_factors
+from boring.subspace.dimension import DimensionRow
+from boring.subspace.nearby import NearbyFactors, learn_nearby_factors
 from boring.typing import FloatArray
 
 # Points from which on directions are learned, and the growth of the data after which anew.
@@ -52,17 +54,21 @@ def update_directions(
         return dict(memory)
     if memory and n < LEARN_GROWTH * int(memory["n"]):
         return dict(memory)
-    starts: dict[int, FloatArray] = {}
+    starts: Mapping[int, FloatArray] = {}
     dimensions = effective_dims
-    if memory.get("effective_dim"):
-        last = int(memory["effective_dim"])
-        dimensions = [d for d in effective_dims if abs(d - last) <= 1]
-        starts = {int(d): np.array(M) for d, M in memory["factors"].items()}
+    last = nearby_factors(memory)
+    if last is not None:
+        dimensions = [d for d in effective_dims if abs(d - last.effective_dim) <= 1]
+        starts = last.factors
     learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts)
     if learned is None:
         return {"n": n}
-    factors = {str(d): M.tolist() for d, M in learned.factors.items()}
-    return {"n": n, "effective_dim": learned.effective_dim, "factors": factors}
+    return {
+        "n": n,
+        "effective_dim": learned.effective_dim,
+        "factors": {str(d): M.tolist() for d, M in learned.factors.items()},
+        "table": [list(astuple(row)) for row in learned.table],
+    }
 
 
 def directions_map(memory: Mapping[str, Any]) -> FeatureMap | None:
@@ -70,17 +76,19 @@ def directions_map(memory: Mapping[str, Any]) -> FeatureMap | None:
 
     A direction that does not matter keeps `PASSIVE_SCALE`.
     """
-    factor = nearby_factor(memory)
-    if factor is None:
+    nearby = nearby_factors(memory)
+    if nearby is None:
         return None
-    directions, scales, _ = np.linalg.svd(factor, full_matrices=False)
+    directions, scales, _ = np.linalg.svd(nearby.factor, full_matrices=False)
     scales = np.maximum(scales / scales[0], PASSIVE_SCALE)
-    root = PASSIVE_SCALE * np.eye(len(factor))
+    root = PASSIVE_SCALE * np.eye(len(directions))
     return Projected(root + (directions * (scales - PASSIVE_SCALE)) @ directions.T)
 
 
-def nearby_factor(memory: Mapping[str, Any]) -> FloatArray | None:
-    """Return the factor M (D, d) that the memory holds; None without any."""
+def nearby_factors(memory: Mapping[str, Any]) -> NearbyFactors | None:
+    """Return what the memory holds of the neighbourhood's subspace; None without any."""
     if not memory.get("effective_dim"):
         return None
-    return np.array(memory["factors"][str(memory["effective_dim"])])
+    factors = {int(d): np.array(M) for d, M in memory["factors"].items()}
+    table = tuple(DimensionRow(*row) for row in memory["table"])
+    return NearbyFactors(int(memory["effective_dim"]), factors, table)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
-from boring.loop.local_metric import nearby_factor
+from boring.loop.local_metric import nearby_factors
 from boring.loop.schedule import sees_noise
 from boring.loop.subspace_turn import factor_of
 from boring.optimizer import Optimizer
@@ -78,7 +78,7 @@ class NamingOptimizer(Optimizer):
                 min(self.options.max_effective_dim, self.space.dim),
                 self.memory.get("subspace", {}),
                 rng,
-                nearby_factor(self.memory.get("local", {}).get("directions", {})),
+                nearby_factors(self.memory.get("local", {}).get("directions", {})),
             )
 
     @property

@@ -24,6 +24,7 @@ from boring.subspace.full_rank import (
     learn_factor,
     score_dimensions,
 )
+from boring.subspace.nearby import NearbyFactors
 from boring.typing import FloatArray
 from boring.warping import standardize, stretched
 
@@ -79,7 +80,7 @@ def most_evident_stretch(
     *,
     rng: np.random.Generator,
     starts: Iterable[FloatArray] = (),
-    nearby: FloatArray | None = None,
+    nearby: NearbyFactors | None = None,
 ) -> Stretch:
     """Return the log-warped values under which y is the most evident.
 
@@ -98,16 +99,16 @@ def most_evident_stretch(
     rng : numpy.random.Generator
     starts : iterable of ndarray, shape (D, k)
         Warm starts of the search.
-    nearby : ndarray, shape (D, k), optional
-        Factor learned around the incumbent (`boring.subspace.nearby`). If it wins, k is d.
+    nearby : NearbyFactors, optional
+        What the incumbent's neighbourhood shows. If it wins, its d and its table are taken.
     """
     values, _ = stretched(y, FIRST_STRETCH)
     rank, table = _dimension(X, values, effective_dim, max_effective_dim)
     settings = SearchSettings(FactorSettings(noise_floor=CLUSTERED_NOISE_FLOOR))
     learned = learn_factor(X, values, rank, rng=rng, settings=settings, starts=starts)
     ends = [(learned.fit, learned.axis_aligned)]
-    if nearby is not None and effective_dim in (None, nearby.shape[1]):
-        ends.append((replace(learned.fit, factor=nearby), False))
+    if nearby is not None and effective_dim in (None, nearby.effective_dim):
+        ends.append((replace(learned.fit, factor=nearby.factor), False))
     _, best, share = max(
         (
             (_evidence(X, y, end, aligned, settings, share), end, share)
@@ -117,8 +118,9 @@ def most_evident_stretch(
         key=lambda one: one[0],
     )
     values, _ = stretched(y, share)
-    if best is not learned.fit:
-        return Stretch(values, best.rank, (), best.factor)
+    if nearby is not None and best is not learned.fit:
+        table = nearby.table if effective_dim is None else ()
+        return Stretch(values, best.rank, table, best.factor)
     if share != FIRST_STRETCH:
         rank, table = _dimension(X, values, effective_dim, max_effective_dim)
     return Stretch(values, rank, table, best.factor)

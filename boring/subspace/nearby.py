@@ -25,7 +25,12 @@ import numpy as np
 from boring.kernels import Free
 from boring.models.neighbourhood import NOISE_PRIOR, VARIANCE_PRIOR, neighbourhood_model
 from boring.models.priors import LogSingularValues, ParameterPrior
-from boring.subspace.dimension import n_free_parameters
+from boring.subspace.dimension import (
+    DimensionRow,
+    lowest_bic,
+    n_free_parameters,
+    rotated_bic,
+)
 from boring.subspace.factor_fit import FULL_PRIOR
 from boring.typing import FloatArray
 from boring.warping import stretched
@@ -54,10 +59,13 @@ class NearbyFactors:
         d of the lowest BIC.
     factors : mapping of int to ndarray, shape (D, d)
         The best factor of each d that competed, scaled units.
+    table : tuple of DimensionRow
+        Their BIC, of the log posterior.
     """
 
     effective_dim: int
     factors: Mapping[int, FloatArray]
+    table: tuple[DimensionRow, ...] = ()
 
     @property
     def factor(self) -> FloatArray:
@@ -121,9 +129,14 @@ def learn_nearby_factors(
         for _ in range(n_hops if rank < dim else 0):
             ends.append(search.hop(min(ends, key=_value)[1], rng))
         found[rank] = min(ends, key=_value)
-    half_log = 0.5 * np.log(len(near))
-    chosen = min(ranks, key=lambda d: found[d][0] + half_log * n_free_parameters(dim, d))
-    return NearbyFactors(chosen, {rank: M / unit for rank, (_, M) in found.items()})
+    table = tuple(_row(dim, len(near), rank, found[rank][0]) for rank in ranks)
+    factors = {rank: M / unit for rank, (_, M) in found.items()}
+    return NearbyFactors(lowest_bic(table).effective_dim, factors, table)
+
+
+def _row(dim: int, n: int, rank: int, value: float) -> DimensionRow:
+    count = n_free_parameters(dim, rank) + 2
+    return DimensionRow(rank, False, count, value, rotated_bic(dim, n, rank, value))
 
 
 def _value(end: tuple[float, FloatArray]) -> float:

@@ -12,7 +12,7 @@ from boring.loop.local_metric import (
     MOST_INPUTS,
     PASSIVE_SCALE,
     directions_map,
-    nearby_factor,
+    nearby_factors,
     update_directions,
 )
 from boring.loop.local_turn import fit_local
@@ -63,8 +63,8 @@ def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkey
 def test_the_map_stretches_along_the_factor() -> None:
     rng = np.random.default_rng(1)
     W = random_frame(6, 2, rng)
-    memory = {"n": 1, "effective_dim": 2, "factors": {"2": (W * [3.0, 0.6]).tolist()}}
-    np.testing.assert_allclose(nearby_factor(memory), W * [3.0, 0.6])
+    memory = {"n": 1, "effective_dim": 2, "factors": {"2": (W * [3.0, 0.6]).tolist()}, "table": []}
+    np.testing.assert_allclose(nearby_factors(memory).factor, W * [3.0, 0.6])
     root = directions_map(memory).basis
     np.testing.assert_allclose(root @ W, W * [1.0, 0.2], atol=1e-12)
     outside = np.linalg.svd(W)[0][:, 2:]
@@ -79,7 +79,7 @@ def test_the_local_model_takes_directions_if_they_make_its_points_likelier(is_ri
     best = int(np.argmax(y))
     U, v = X - X[best], (y - y.mean()) / y.std()
     basis = W if is_right else np.linalg.svd(W)[0][:, 2:4]
-    memory = {"n": 25, "effective_dim": 2, "factors": {"2": basis.tolist()}}
+    memory = {"n": 25, "effective_dim": 2, "factors": {"2": basis.tolist()}, "table": []}
     plain, along = fit_local(U, v), fit_local(U, v, directions=directions_map(memory))
     new = np.random.default_rng(5).uniform(-0.5, 0.5, (50, 8))
     truth = -np.sum(((new + X[best]) @ W - 0.2) ** 2 * [1.0, 5.0], axis=1)

@@ -6,6 +6,7 @@ from boring.subspace.clustered import STRETCHES, choose_and_learn, most_evident_
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import SearchSettings, learn_factor
+from boring.subspace.nearby import NearbyFactors
 from boring.subspace.stiefel import largest_angle, random_frame
 from boring.warping import log_warp, stretched
 
@@ -69,11 +70,18 @@ def test_axes_stay_axes():
     assert set(np.flatnonzero(np.abs(found.factor).sum(axis=1))) == {3, 7}
 
 
+def _nearby(factor):
+    rank = factor.shape[1]
+    return NearbyFactors(rank, {rank: factor}, ("its own",))
+
+
 def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
     W, X, y = crowded(3)
     monkeypatch.setattr(clustered, "_dimension", lambda *_: (1, ("a table",)))
-    found = most_evident_stretch(X, y, None, 4, rng=np.random.default_rng(0), nearby=2.0 * W)
-    assert (found.effective_dim, found.table) == (2, ())
+    found = most_evident_stretch(
+        X, y, None, 4, rng=np.random.default_rng(0), nearby=_nearby(2.0 * W)
+    )
+    assert (found.effective_dim, found.table) == (2, ("its own",))
     np.testing.assert_array_equal(found.factor, 2.0 * W)
 
 
@@ -81,10 +89,10 @@ def test_a_factor_of_the_neighbourhood_loses_to_a_better_one_and_to_a_given_dime
     W, X, y = crowded(3)
     rng = np.random.default_rng(0)
     wrong = np.linalg.svd(W)[0][:, [3]]
-    found = most_evident_stretch(X, y, None, 4, rng=rng, nearby=wrong)
+    found = most_evident_stretch(X, y, None, 4, rng=rng, nearby=_nearby(wrong))
     assert found.effective_dim == 2
     assert found.table
-    assert most_evident_stretch(X, y, 1, rng=rng, nearby=2.0 * W).effective_dim == 1
+    assert most_evident_stretch(X, y, 1, rng=rng, nearby=_nearby(2.0 * W)).effective_dim == 1
 
 
 def test_a_warm_start_is_finished_though_the_search_ends_elsewhere():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boring.subspace.dimension import n_free_parameters
+from boring.subspace.dimension import lowest_bic, n_free_parameters
 from boring.subspace.factor_fit import basis_of
 from boring.subspace.nearby import learn_nearby_factors, nearest
 from boring.subspace.stiefel import largest_angle, random_frame
@@ -66,6 +66,8 @@ def test_a_number_of_directions_that_the_points_cannot_tell_does_not_compete() -
     X, y, _ = _run_like(1, 20)
     found = learn_nearby_factors(X, y, range(1, 6), rng=np.random.default_rng(0), n_hops=0)
     assert found is not None
+    assert lowest_bic(found.table).effective_dim == found.effective_dim
+    assert [row.effective_dim for row in found.table] == list(found.factors)
     assert set(found.factors) == {d for d in range(1, 6) if n_free_parameters(DIM, d) <= 20}
     assert learn_nearby_factors(X[:5], y[:5], (1,), rng=np.random.default_rng(0)) is None
 
