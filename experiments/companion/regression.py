@@ -21,11 +21,12 @@ from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 
-from ..plots import PALETTE, new_figure, save
+from ..plots import new_figure, save
 from ..regression import Prediction, scores
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, succeeded
+from .fits import FIT_SIZE, draw_fit, draw_fits, fit_of
 
 __all__ = ["BASELINE", "functions_study", "predict", "waves_study"]
 
@@ -118,7 +119,8 @@ def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:
 def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
     """Learn a function, ``<problem>, <n>``, from n uniform points, and predict it at others.
 
-    The points of a smaller n are the first of a larger one.
+    The points of a smaller n are the first of a larger one. In one variable the fit to 36 points is
+    kept, to be drawn.
     """
     from synthetic import get_problem
 
@@ -139,11 +141,16 @@ def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
         found = scores(prediction, y, y_test)
     seconds = time.process_time() - start
     log_density = found["log_density"] - np.log(y.std())  # in units of y again
+    drawn = {}
+    if problem.dim == 1 and n == FIT_SIZE:
+        raw = (problem.space.unscale(X), y, problem.space.unscale(X_test), y_test)
+        drawn = {"fit": fit_of(*raw, prediction)}
     return {
         **found,
         "relative_error": float(np.mean(np.abs(prediction.mean - y_test) / np.abs(y_test))),
         "density": float(np.exp(log_density)),
         "seconds": seconds,
+        **drawn,
     }
 
 
@@ -194,12 +201,11 @@ def functions_table(records: Sequence[Record]) -> str:
             ]
             header = ["method", *(f"n = {n}" for n in sizes)]
             parts.append(f"{name}: {label}\n\n{markdown(header, rows)}\n")
-    runs = len({r["seed"] for r in records})
-    return "\n".join([*parts, f"Medians over {runs} seeds."])
+    return "\n".join([*parts, f"Medians over {_seeds(records)}."])
 
 
 def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Draw either figure over the number of points, a panel for each function."""
+    """Draw either figure over the number of points, a panel for each function, and the fits."""
     good = succeeded(records)
     if not good:
         return []
@@ -228,9 +234,9 @@ def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
         figure.legend(
             handles, labels, loc="outside lower center", ncols=4, fontsize="small", frameon=False
         )
-        figure.suptitle(f"{label}; median and quartiles", fontsize="medium")
+        figure.suptitle(f"{label}; median and quartiles over {_seeds(good)}", fontsize="medium")
         written.append(save(figure, folder / f"regression-{key}.png"))
-    return written
+    return written + draw_fits(good, folder)
 
 
 def waves_table(records: Sequence[Record]) -> str:
@@ -267,13 +273,10 @@ def draw_waves(records: Sequence[Record], folder: Path) -> list[Path]:
             if (cell, method) not in found:
                 continue
             record = found[cell, method]
-            grid, mean, deviation = (np.array(record[k]) for k in ("grid", "mean", "deviation"))
-            band = (mean - 2.0 * deviation, mean + 2.0 * deviation)
-            axes.fill_between(grid, *band, alpha=0.25, color=PALETTE[0], linewidth=0)
-            axes.plot(grid, mean, color=PALETTE[0], label="mean and 2 sd")
+            grid = np.array(record["grid"])
             truth = get_problem(WAVES)(grid[:, np.newaxis])
             axes.plot(grid, truth, color="0.3", linestyle="--", linewidth=1.0, label="truth")
-            axes.plot(record["x"], record["y"], "k.", label="data")
+            draw_fit(axes, record)
             axes.set_title(f"{method}, {len(record['x'])} points", fontsize="small")
             axes.set_ylim(-5.0, 5.0)
         for axes in row[len(methods) :]:
@@ -317,6 +320,16 @@ def waves_study(sizes: Sequence[int], methods: Sequence[str]) -> Study:
 def _parts(cell: str) -> tuple[str, int]:
     name, _, n = cell.rpartition(", ")
     return name, int(n)
+
+
+def _seeds(records: Sequence[Record]) -> str:
+    """Return how many seeds stand behind the cells of the table, from the fewest to the most."""
+    held: dict[tuple[str, str], set[int]] = {}
+    for record in records:
+        held.setdefault((record["cell"], record["method"]), set()).add(record["seed"])
+    fewest, most = (pick(len(seeds) for seeds in held.values()) for pick in (min, max))
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{number} seed" if number == "1" else f"{number} seeds"
 
 
 def _by_problem(records: Sequence[Record]) -> dict[str, list[Record]]:

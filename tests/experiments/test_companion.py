@@ -13,6 +13,7 @@ from boring.registry import get_optimizer
 from boring.rng import keyed_generator
 from experiments.__main__ import build_parser, main
 from experiments.companion import ratio, regression, seconds
+from experiments.companion.fits import draw_fits
 from experiments.companion.groups import group_tables
 from experiments.companion.methods import registered, usable
 from experiments.companion.runs import RUNS, get_run
@@ -22,6 +23,7 @@ from experiments.companion.tables import (
     observed_table,
     subspace_table,
 )
+from experiments.lines import read_cells
 from synthetic import get_problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,6 +159,34 @@ def test_error_and_density_by_hand(monkeypatch):
     assert found["relative_error"] == pytest.approx(sum(abs(100.0 - y) / y) / 3)
     logs = -((y - 100.0) ** 2) / 800.0 - np.log(20.0 * np.sqrt(2.0 * np.pi))
     assert found["density"] == pytest.approx(np.exp(sum(logs) / 3))
+
+
+def test_the_fit_to_36_points_is_kept_in_raw_units_and_drawn(tmp_path):
+    record = regression.run_function("smooth-t1-1, 36", 0, "gp")
+    fit = record["fit"]
+    grid, mean, truth = (np.array(fit[key]) for key in ("grid", "mean", "values"))
+    assert len(fit["x"]) == len(fit["y"]) == 36
+    assert np.all(np.diff(grid) > 0)
+    assert grid[0] < -95.0 < 95.0 < grid[-1]
+    exact = grid * np.sin(np.pi * grid / 50.0) + 150.0 + grid / 10.0 + np.sin(grid)
+    np.testing.assert_allclose(truth, exact, rtol=1e-4)
+    assert np.mean(np.abs(mean - truth) / truth) == pytest.approx(record["relative_error"], rel=0.3)
+    inside = np.abs(mean - truth) <= 2.0 * np.array(fit["deviation"])
+    assert 0.8 < inside.mean() < 1.0
+    assert "fit" not in regression.run_function("smooth-t1-1, 10", 0, regression.BASELINE)
+    made = {"cell": "smooth-t1-1, 36", "seed": 0, "method": "gp"} | record
+    (picture,) = draw_fits([made], tmp_path)
+    assert picture.stat().st_size > 10_000
+    assert draw_fits([], tmp_path) == []
+
+
+def test_the_report_says_how_many_seeds_stand_behind_its_medians():
+    made = [
+        {"cell": cell, "seed": seed, "method": "gp", "relative_error": 0.1, "density": 1.0}
+        for cell, seeds in (("smooth-t1-1, 10", 3), ("smooth-t1-1, 15", 2))
+        for seed in range(seeds)
+    ]
+    assert regression.functions_table(made).endswith("Medians over 2 to 3 seeds.")
 
 
 def test_a_mixture_is_scored_by_its_own_density():
@@ -301,8 +331,30 @@ def test_command_runs_a_study_and_says_what_it_left_out(tmp_path, capsys, monkey
     out = capsys.readouterr().out
     assert "Left out: `no-such`: not registered." in out
     assert "smooth-t1-1: mean relative error (MRE)" in out
+    assert "Medians over 1 seed." in out
     pictures = {path.name for path in (tmp_path / "mixtures-regression").glob("*.png")}
-    assert pictures == {"regression-relative_error.png", "regression-density.png"}
+    assert pictures == {"regression-relative_error.png", "regression-density.png", "fits.png"}
+
+
+def test_a_pattern_chooses_what_is_run_and_the_report_is_of_all_on_file(tmp_path, capsys):
+    call = ["companion", "mixtures-regression", "--seeds", "1", "--methods", "gp", "--quiet"]
+    call += ["--out", str(tmp_path)]
+    assert main([*call, "--only", "smooth-t1-1, 1?", "--only", "*-t3-1, 10"]) == 0
+    assert main([*call, "--only", "smooth-t1-1, 23"]) == 0
+    held = read_cells(tmp_path / "mixtures-regression" / "studies" / "functions.jsonl")
+    assert {record["cell"] for record in held.values()} == {
+        "smooth-t1-1, 10",
+        "smooth-t1-1, 15",
+        "smooth-t1-1, 23",
+        "branches-t3-1, 10",
+    }
+    report = (tmp_path / "mixtures-regression" / "report.md").read_text()
+    assert "branches-t3-1: mean relative error" in report
+    call = ["companion", "bnn", "--quick", "--methods", "random", "--out", str(tmp_path), "--quiet"]
+    assert main([*call, "--only", "forrester*"]) == 0
+    assert [path.stem for path in (tmp_path / "bnn" / "records").iterdir()] == ["forrester-1"]
+    assert main([*call, "--only", "forester*"]) == 2
+    assert "there is none such" in capsys.readouterr().err
 
 
 def test_wrong_names_are_explained(tmp_path, capsys):
