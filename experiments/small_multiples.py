@@ -122,6 +122,7 @@ def _draw(
         highs.append(np.nanmax(np.append(upper[after], -np.inf)))
     _limits(axes, float(np.nanmin(lows)), float(np.nanmax(highs)), known)
     axes.set_xlim(1, max(longest, 2))
+    axes.locator_params(axis="x", integer=True)
     axes.axvspan(1, n_initial, color="0.93", zorder=0)
     axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
     axes.tick_params(labelsize="small", which="both")

@@ -1,8 +1,10 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError
+from experiments import small_multiples
 from experiments.__main__ import main
 from experiments.arena import records_path
 from experiments.arena_report import overview_table, state_of, write_arena_report
@@ -94,6 +96,22 @@ def test_twelve_methods_have_twelve_looks_and_the_reference_is_thick():
     assert len(looks) == len(STYLES) == 12
     assert styles["m5"]["color"] == STYLES[0]["color"]
     assert styles["m5"]["linewidth"] > styles["m4"]["linewidth"]
+
+
+def test_evaluations_are_counted_in_whole_numbers(tmp_path, make_record, monkeypatch):
+    figures = []
+
+    def keep(figure, path):
+        figures.append(figure)
+        return path
+
+    monkeypatch.setattr(small_multiples, "save", keep)
+    records = [make_record([9.0 / k for k in range(1, 23)], seed=seed) for seed in range(2)]
+    convergence_panels({"forrester-1": records}, tmp_path / "x.png", reference="boring")
+    figures[0].canvas.draw()
+    ticks = figures[0].axes[0].get_xticks()
+    assert len(ticks) > 2
+    np.testing.assert_array_equal(ticks, np.round(ticks))
 
 
 def test_report_only_runs_nothing_and_takes_in_other_files(tmp_path, make_record, capsys):
