@@ -1,8 +1,8 @@
-"""Pictures of fits in one variable: the points, the mean and two standard deviations."""
+"""Pictures of fits in one variable: the points, the mean and where 95 % of new values lie."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,22 @@ from numpy.typing import ArrayLike
 from boring.typing import FloatArray
 
 from ..plots import PALETTE, new_figure, save
+from ..regression import Prediction
 from ..thesis.study import Record, succeeded
 
-__all__ = ["FIT_SIZE", "draw_fit", "draw_fits", "fit_of"]
+__all__ = ["FIT_SIZE", "SHOWN", "central_region", "draw_fit", "draw_fits", "fit_of"]
 
 FIT_SIZE = 36
 """Points of the fits that are drawn, as in the thesis."""
 
 SHOWN = 200
-"""Of the test points, those that are kept for the picture."""
+"""Of the test points, so many are kept for the picture."""
 
 DIGITS = 6
 
 
 def fit_of(
-    X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray, prediction: Any
+    X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray, prediction: Prediction
 ) -> dict[str, list[float]]:
     """Return what a picture of a fit in one variable needs, in raw units.
 
@@ -34,28 +35,60 @@ def fit_of(
     ----------
     X, y : ndarray, shape (n, 1), (n,)
     X_test, y_test : ndarray, shape (m, 1), (m,)
-        Of these the first 200 are kept, sorted.
     prediction : Prediction
         Of the values at the test points.
     """
-    some = np.argsort(X_test[:SHOWN, 0])
-    deviation = np.sqrt(prediction.variance[some])
+    order = np.argsort(X_test[:, 0])
+    assert prediction.variance is not None
+    if prediction.log_density is None:
+        deviation = np.sqrt(prediction.variance)
+        low, high = prediction.mean - 2.0 * deviation, prediction.mean + 2.0 * deviation
+    else:
+        low, high = central_region(prediction.log_density, len(X_test), y)
     return {
         "x": _rounded(X[:, 0]),
         "y": _rounded(y),
-        "grid": _rounded(X_test[some, 0]),
-        "values": _rounded(y_test[some]),
-        "mean": _rounded(prediction.mean[some]),
-        "deviation": _rounded(deviation),
+        "grid": _rounded(X_test[order, 0]),
+        "values": _rounded(y_test[order]),
+        "mean": _rounded(prediction.mean[order]),
+        "low": _rounded(low[order]),
+        "high": _rounded(high[order]),
     }
 
 
+def central_region(
+    log_density: Callable[[FloatArray], FloatArray], n_points: int, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the quantiles .025 and .975 of a density of new values, by sums over values.
+
+    Parameters
+    ----------
+    log_density : callable
+        Of one value at each of the points, shape (n_points,).
+    n_points : int
+    y : ndarray, shape (n,)
+        Values seen: the grid is fine around them, and coarse to 40 standard deviations.
+    """
+    low, high = y.min() - 0.5 * np.ptp(y), y.max() + 0.5 * np.ptp(y)
+    far = np.linspace(y.mean() - 40.0 * y.std(), y.mean() + 40.0 * y.std(), 200)
+    values = np.unique(np.append(far, np.linspace(low, high, 1500)))
+    density = np.exp([log_density(np.full(n_points, value)) for value in values])
+    pieces = 0.5 * np.diff(values)[:, np.newaxis] * (density[1:] + density[:-1])
+    share = np.cumsum(pieces, axis=0) / pieces.sum(axis=0)
+    lower, upper = (values[1:][np.argmax(share >= level, axis=0)] for level in (0.025, 0.975))
+    return lower, upper
+
+
 def draw_fit(axes: Any, fit: Mapping[str, ArrayLike]) -> None:
-    """Draw mean and two standard deviations over the grid, and the points."""
-    grid, mean, deviation = (np.asarray(fit[key]) for key in ("grid", "mean", "deviation"))
-    band = (mean - 2.0 * deviation, mean + 2.0 * deviation)
-    axes.fill_between(grid, *band, alpha=0.25, color=PALETTE[0], linewidth=0)
-    axes.plot(grid, mean, color=PALETTE[0], label="mean and 2 sd")
+    """Draw mean and region, two standard deviations where none is given, and the points."""
+    grid, mean = np.asarray(fit["grid"]), np.asarray(fit["mean"])
+    if "low" in fit:
+        low, high, label = np.asarray(fit["low"]), np.asarray(fit["high"]), "mean, 95 % region"
+    else:
+        deviation = np.asarray(fit["deviation"])
+        low, high, label = mean - 2.0 * deviation, mean + 2.0 * deviation, "mean and 2 sd"
+    axes.fill_between(grid, low, high, alpha=0.25, color=PALETTE[0], linewidth=0)
+    axes.plot(grid, mean, color=PALETTE[0], label=label)
     axes.plot(fit["x"], fit["y"], "k.", label="data")
 
 

@@ -26,7 +26,7 @@ from ..regression import Prediction, scores
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, succeeded
-from .fits import FIT_SIZE, draw_fit, draw_fits, fit_of
+from .fits import FIT_SIZE, SHOWN, draw_fit, draw_fits, fit_of
 
 __all__ = ["BASELINE", "functions_study", "predict", "waves_study"]
 
@@ -143,8 +143,10 @@ def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
     log_density = found["log_density"] - np.log(y.std())  # in units of y again
     drawn = {}
     if problem.dim == 1 and n == FIT_SIZE:
-        raw = (problem.space.unscale(X), y, problem.space.unscale(X_test), y_test)
-        drawn = {"fit": fit_of(*raw, prediction)}
+        with single_blas_thread():
+            shown = predict(method, X, y, X_test[:SHOWN], seed)
+        grid = problem.space.unscale(X_test[:SHOWN])
+        drawn = {"fit": fit_of(problem.space.unscale(X), y, grid, y_test[:SHOWN], shown)}
     return {
         **found,
         "relative_error": float(np.mean(np.abs(prediction.mean - y_test) / np.abs(y_test))),

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.registry import get_optimizer
 from boring.rng import keyed_generator
 from experiments.__main__ import build_parser, main
 from experiments.companion import ratio, regression, seconds
-from experiments.companion.fits import draw_fits
+from experiments.companion.fits import central_region, draw_fits
 from experiments.companion.groups import group_tables
 from experiments.companion.methods import registered, usable
 from experiments.companion.runs import RUNS, get_run
@@ -171,13 +172,29 @@ def test_the_fit_to_36_points_is_kept_in_raw_units_and_drawn(tmp_path):
     exact = grid * np.sin(np.pi * grid / 50.0) + 150.0 + grid / 10.0 + np.sin(grid)
     np.testing.assert_allclose(truth, exact, rtol=1e-4)
     assert np.mean(np.abs(mean - truth) / truth) == pytest.approx(record["relative_error"], rel=0.3)
-    inside = np.abs(mean - truth) <= 2.0 * np.array(fit["deviation"])
+    inside = (np.array(fit["low"]) <= truth) & (truth <= np.array(fit["high"]))
     assert 0.8 < inside.mean() < 1.0
     assert "fit" not in regression.run_function("smooth-t1-1, 10", 0, regression.BASELINE)
     made = {"cell": "smooth-t1-1, 36", "seed": 0, "method": "gp"} | record
     (picture,) = draw_fits([made], tmp_path)
     assert picture.stat().st_size > 10_000
     assert draw_fits([], tmp_path) == []
+
+
+def test_the_region_of_a_density_is_between_its_quantiles():
+    y = np.random.default_rng(0).normal(5.0, 2.0, 30)
+    means = np.array([4.0, 5.0, 7.0])
+
+    def two_normals(values):  # weights .9 and .1, the second above
+        low = np.log(0.9) + norm.logpdf(values, means, 0.5)
+        return np.logaddexp(low, np.log(0.1) + norm.logpdf(values, means + 3.0, 0.1))
+
+    low, high = central_region(two_normals, 3, y)
+    np.testing.assert_allclose(low, norm.ppf(0.025 / 0.9, means, 0.5), atol=0.01)
+    np.testing.assert_allclose(high, norm.ppf(0.75, means + 3.0, 0.1), atol=0.01)
+    record = regression.run_function("branches-t3-1, 36", 0, "kde")["fit"]
+    truth, low, high = (np.array(record[key]) for key in ("values", "low", "high"))
+    assert 0.8 < np.mean((low <= truth) & (truth <= high)) < 1.0
 
 
 def test_the_report_says_how_many_seeds_stand_behind_its_medians():
