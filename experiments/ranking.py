@@ -296,9 +296,10 @@ def _notes(
         f"all methods have ({_shared(held)} an experiment)."
     ]
     least = least_p_value(fewest, fewest)
+    unit = "seed" if fewest == 1 else "seeds"
     if least > alpha:
         notes.append(
-            f"With {fewest} seeds no such test can have a p-value below {least:.2g}: where there "
+            f"With {fewest} {unit} no such test can have a p-value below {least:.2g}: where there "
             "are no more, the first two columns say nothing yet."
         )
     significant = sum(test.p_value is not None and test.p_value < 0.05 for test in tests)

@@ -129,6 +129,7 @@ def test_records_are_ranked_and_tabled(record):
     assert "say nothing yet" not in text
     assert "over the seeds that all methods have (12 an experiment)" in text
     assert "With 3 seeds no such test" in ranking_table([r for r in runs if r.seed < 3])
+    assert "With 1 seed no such test" in ranking_table([r for r in runs if r.seed < 1])
 
 
 def test_the_table_says_how_many_seeds_all_methods_share(record):
