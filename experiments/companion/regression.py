@@ -3,7 +3,7 @@
 The figures are his: MRE, the mean of ``|mean(x) - y| / |y|``, and exp-MLPD, the exponential of the
 mean log predictive density, in units of y. Mixtures are scored by their exact density, everything
 else by the normal density of its mean and variance, noise included where the posterior states its
-variance: an ensemble that does not is scored by the spread of its members.
+variance, as networks do: an ensemble that does not is scored by the spread of its members.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..regression import Prediction, scores
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, succeeded
+from ..variants import check_variant
 from .fits import FIT_SIZE, SHOWN, draw_fit, draw_fits, fit_of
 
 __all__ = ["BASELINE", "functions_study", "predict", "waves_study"]
@@ -54,17 +55,27 @@ FIGURES: Mapping[str, tuple[str, bool]] = {
 """Label, and whether the axis is logarithmic."""
 
 
-def predict(method: str, X: FloatArray, y: FloatArray, X_test: FloatArray, seed: int) -> Prediction:
+def predict(
+    method: str,
+    X: FloatArray,
+    y: FloatArray,
+    X_test: FloatArray,
+    seed: int,
+    *,
+    noise: bool = True,
+) -> Prediction:
     """Return what a surrogate says of new points.
 
     Parameters
     ----------
     method : str
-        "mean and deviation", "gp", or an optimiser with a surrogate of its own.
+        "mean and deviation", "gp", or an optimiser with a surrogate of its own; variants, too.
     X : ndarray, shape (n, D), scaled
     y : ndarray, shape (n,)
     X_test : ndarray, shape (m, D), scaled
     seed : int
+    noise : bool, default True
+        Predict observations, not the function.
 
     Raises
     ------
@@ -78,7 +89,7 @@ def predict(method: str, X: FloatArray, y: FloatArray, X_test: FloatArray, seed:
     mean, variance = posterior.predict(X_test)
     mixture: Callable[[FloatArray, FloatArray], FloatArray] | None
     mixture = getattr(posterior, "log_density", None)
-    if mixture is None:
+    if mixture is None and noise:
         variance = variance + float(getattr(posterior, "noise_variance", 0.0))
     variance = spread**2 * np.maximum(variance, SMALLEST_VARIANCE)
     return Prediction(
@@ -107,8 +118,10 @@ def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:
         theta, _ = fit_plain(model, X, y, {}, restart_every=1)
         return model.condition(theta, X, y)
     register_methods()
+    variant = check_variant(method)
     sides = [(-1.0, 1.0)] * X.shape[1]
-    optimizer = get_optimizer(method)(sides, direction="maximize", seed=seed)
+    make = get_optimizer(variant.method)
+    optimizer = make(sides, direction="maximize", seed=seed, **variant.options)
     if not isinstance(optimizer, SurrogateOptimizer):
         raise InvalidInputError(
             f"{method!r} has no surrogate that predicts values. Choose another method."
@@ -157,7 +170,10 @@ def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
 
 
 def run_waves(cell: str, seed: int, method: str) -> dict[str, Any]:
-    """Learn two waves from n noisy points: fit, coverage, and where the band is wide."""
+    """Learn two waves from n noisy points: fit, coverage, and where the band is wide.
+
+    The band is of the function, without the noise, as in the report.
+    """
     from synthetic import get_problem
 
     _, n = _parts(cell)
@@ -168,7 +184,7 @@ def run_waves(cell: str, seed: int, method: str) -> dict[str, Any]:
     grid = np.linspace(-1.0, 1.0, 401)[:, np.newaxis]
     start = time.process_time()
     with single_blas_thread():
-        prediction = predict(method, X, y, np.vstack([grid, X]), seed)
+        prediction = predict(method, X, y, np.vstack([grid, X]), seed, noise=False)
     seconds = time.process_time() - start
     assert prediction.variance is not None
     mean, at_data = prediction.mean[: len(grid)], prediction.mean[len(grid) :]

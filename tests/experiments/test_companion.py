@@ -219,6 +219,29 @@ def test_a_mixture_is_scored_by_its_own_density():
     assert wide.log_density(1000.0 * y).mean() == pytest.approx(exact - np.log(1000.0), abs=1e-6)
 
 
+def test_a_variant_has_a_surrogate_with_its_options():
+    X = np.linspace(-1.0, 1.0, 30)[:, None]
+    y = np.sin(3.0 * X[:, 0])
+    grid = np.linspace(-0.95, 0.95, 50)[:, None]
+    few, usual = (
+        regression.predict(method, X, y, grid, 0).mean
+        for method in ("elm[n_hidden=2,n_members=20]", "elm")
+    )
+    truth = np.sin(3.0 * grid[:, 0])
+    assert np.abs(usual - truth).max() < 0.1 < np.abs(few - truth).max()
+
+
+def test_networks_are_scored_with_their_noise():
+    pytest.importorskip("optax")
+    X = np.linspace(-1.0, 1.0, 12)[:, None]
+    y = 5.0 * X[:, 0]
+    method = "bnn-vi[n_members=10,n_steps=5,noise_sd=0.3]"  # of standardised values
+    noisy, function = (
+        regression.predict(method, X, y, X, 0, noise=noise).variance for noise in (True, False)
+    )
+    np.testing.assert_allclose(noisy - function, 0.09 * y.var(), rtol=1e-6)
+
+
 def test_methods_without_such_a_surrogate_are_refused():
     X = np.linspace(-1.0, 1.0, 8)[:, None]
     with pytest.raises(InvalidInputError, match="no surrogate that predicts"):
@@ -310,6 +333,7 @@ def test_functions_are_grouped_by_kind_and_dimension(make_record):
 def test_seconds_keep_the_first_suggestion_apart():
     record = {"cell": "20", "seed": 0, "method": "random"} | seconds.run("20", 0, "random")
     assert len(record["later"]) == seconds.REPEATS
+    assert seconds.run("20", 0, "elm[n_hidden=2]")["later"]
     made = [
         {"cell": n, "seed": 0, "method": m, "first": 9.0, "later": [t, 2 * t], "seconds": t}
         for n in ("20", "100")
