@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ SHOWN = 200
 """Of the test points, so many are kept for the picture."""
 
 DIGITS = 6
+WIDTH = 26
+"""Letters of a title above a panel."""
 
 
 def fit_of(
@@ -103,7 +106,10 @@ def draw_fits(records: Sequence[Record], folder: Path) -> list[Path]:
     columns = max(2, len(methods))
     figure = new_figure(2.5 * columns, 2.3 * len(cells) + 0.9)
     panels = figure.subplots(len(cells), columns, squeeze=False, sharex="row", sharey="row")
+    for axes, method in zip(panels[0], methods, strict=False):
+        axes.set_title(fill(method.replace(",", ", "), WIDTH), fontsize="small")
     for row, cell in zip(panels, cells, strict=True):
+        row[0].set_ylabel(cell.rpartition(", ")[0], fontsize="small")
         for axes, method in zip(row, methods, strict=False):
             fit = found.get((cell, method))
             if fit is None:
@@ -112,7 +118,6 @@ def draw_fits(records: Sequence[Record], folder: Path) -> list[Path]:
             draw_fit(axes, fit)
             low, high = min(fit["values"]), max(fit["values"])
             axes.set_ylim(low - 0.5 * (high - low), high + 0.5 * (high - low))
-            axes.set_title(f"{cell.rpartition(', ')[0]}: {method}", fontsize="small")
         for axes in row[len(methods) :]:
             axes.set_visible(False)
     handles, labels = next(ax for ax in panels.flat if ax.lines).get_legend_handles_labels()
