@@ -63,7 +63,7 @@ def begin(
         for i, (x, value, row) in enumerate(zip(points, values, rows, strict=True))
     ]
     if missing := _missing(optimizer, tells):
-        optimizer._record(list(missing))
+        optimizer.record(missing)
     return len(tells)
 
 
@@ -116,7 +116,7 @@ def _known(y0: Any, n: int, n_constraints: int) -> tuple[FloatArray, FloatArray]
 
 def _missing(optimizer: Optimizer, wanted: Sequence[EventT]) -> Sequence[EventT]:
     """Return what the history does not hold yet; it must begin with the rest."""
-    held = optimizer._history.events
+    held = optimizer.history.events
     for place, (event, other) in enumerate(zip(held, wanted, strict=False)):
         if event.to_dict(with_seconds=False) != other.to_dict(with_seconds=False):
             raise JournalError(

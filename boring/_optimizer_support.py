@@ -21,7 +21,7 @@ from .exceptions import (
     SubspaceWarning,
 )
 from .history import History, Tell
-from .initial_design import sobol_design
+from .initial_design import space_filling
 from .journal import JournalContents
 from .proposal import Proposal
 from .registry import get_optimizer
@@ -39,7 +39,9 @@ RunT = TypeVar("RunT", bound="RecordedRun")
 
 
 class Design:
-    """The initial design of a run, and the Sobol sequence that goes on behind it.
+    """The initial design of a run, and the sequence that goes on behind it.
+
+    The sequence is that of :func:`boring.initial_design.space_filling`.
 
     Parameters
     ----------
@@ -64,12 +66,12 @@ class Design:
         self._entropy = entropy
         self._draw = draw
         self._points: FloatArray | None = None
-        self._sobol: FloatArray = np.empty((0, dim))
+        self._sequence: FloatArray = np.empty((0, dim))
 
     def point(self, index: int) -> tuple[FloatArray, str]:
         """Return one point, shape (D,), scaled units, and its phase."""
         if index >= self._n_initial:
-            return self.sobol_point(index), "space-filling"
+            return self.sequence_point(index), "space-filling"
         if self._points is None:
             points = as_points(self._draw(self._n_initial, self._rng()), self._dim, "the design")
             if len(points) != self._n_initial:
@@ -80,16 +82,16 @@ class Design:
             self._points = np.clip(points, -1.0, 1.0)
         return self._points[index], "initial"
 
-    def sobol_point(self, index: int) -> FloatArray:
-        """Return one point of the run's Sobol sequence, shape (D,), scaled units."""
-        point: FloatArray = self.sobol_points(index, index + 1)[0]
+    def sequence_point(self, index: int) -> FloatArray:
+        """Return one point of the run's sequence, shape (D,), scaled units."""
+        point: FloatArray = self.sequence_points(index, index + 1)[0]
         return point
 
-    def sobol_points(self, start: int, stop: int) -> FloatArray:
-        """Return points of the run's Sobol sequence, shape (stop - start, D), scaled units."""
-        if stop > len(self._sobol):
-            self._sobol = sobol_design(1 << stop.bit_length(), self._dim, self._rng())
-        return self._sobol[start:stop]
+    def sequence_points(self, start: int, stop: int) -> FloatArray:
+        """Return points of the run's sequence, shape (stop - start, D), scaled units."""
+        if stop > len(self._sequence):
+            self._sequence = space_filling(1 << stop.bit_length(), self._dim, self._rng())
+        return self._sequence[start:stop]
 
     def _rng(self) -> np.random.Generator:
         return keyed_generator(self._entropy, "initial design")

@@ -35,7 +35,7 @@ def run(
     check_on_error(on_error)
     check_callables(fun, callback, stopping)
     _warn_budget(optimizer, n_evaluations)
-    clock = _Clock(optimizer, n_evaluations, stopping)
+    clock = Clock(optimizer, n_evaluations, stopping)
     total = optimizer.n_told + n_evaluations
     try:
         with ProgressBar(total, optimizer.n_told, optimizer.name, progress) as bar:
@@ -51,15 +51,28 @@ def run(
                 reasons = clock.reasons()
                 if stopped:
                     reasons = {**reasons, "callback": float(record.index)}
-        optimizer._stop_reason = reasons
+        optimizer.note_stop(reasons)
         return optimizer.result()
     except BaseException as error:
         _attach_result(error, optimizer)
         raise
 
 
-class _Clock:
-    """Counts evaluations and says when to stop."""
+class Clock:
+    """Counts the evaluations of one run, and says when to stop.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    n_evaluations : int
+        Its budget.
+    stopping : StoppingCondition or None
+
+    Attributes
+    ----------
+    n_done : int
+        Evaluations counted.
+    """
 
     def __init__(
         self, optimizer: Optimizer, n_evaluations: int, stopping: StoppingCondition | None
@@ -67,12 +80,12 @@ class _Clock:
         self._optimizer = optimizer
         self._budget = n_evaluations
         self._stopping = stopping
-        self._n_done = 0
+        self.n_done = 0
         self._start = time.perf_counter()
 
     def count(self) -> float:
         """Count one evaluation; return the best value so far."""
-        self._n_done += 1
+        self.n_done += 1
         return float(self._best()[-1])
 
     def reasons(self) -> dict[str, float]:
@@ -81,19 +94,19 @@ class _Clock:
         if self._stopping is not None:
             status = RunStatus(
                 n_told=self._optimizer.n_told,
-                n_evaluations=self._n_done,
+                n_evaluations=self.n_done,
                 seconds=time.perf_counter() - self._start,
                 best_so_far=self._best(),
                 direction=self._optimizer.direction,
                 remaining_improvement=partial(_remaining_improvement, self._optimizer),
             )
             found.update(self._stopping.check(status))
-        if self._n_done >= self._budget:
+        if self.n_done >= self._budget:
             found["n_evaluations"] = float(self._optimizer.n_told)
         return found
 
     def _best(self) -> FloatArray:
-        history, optimizer = self._optimizer._history, self._optimizer
+        history, optimizer = self._optimizer.history, self._optimizer
         constraints = history.constraints(optimizer.n_constraints)
         return best_so_far(history.y, optimizer.direction, constraints)
 
@@ -108,7 +121,7 @@ def _evaluate_next(optimizer: Optimizer, fun: Objective, on_error: OnError) -> I
     x = _ask(optimizer)
     value, constraints, error = evaluate(fun, x, on_error, optimizer.n_constraints)
     optimizer._tell(x[np.newaxis], np.array([value]), error, constraints)
-    return support.last_record(optimizer._history)
+    return support.last_record(optimizer.history)
 
 
 def _ask(optimizer: Optimizer) -> FloatArray:
@@ -154,4 +167,4 @@ def _attach_result(error: BaseException, optimizer: Optimizer) -> None:
     """Leave everything evaluated on the exception; its subspace is not worked out anew."""
     if getattr(error, "result", None) is None:
         carrier: Any = error
-        carrier.result = support.build_result(optimizer, optimizer._history, {}, None)
+        carrier.result = support.build_result(optimizer, optimizer.history, {}, None)

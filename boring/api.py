@@ -13,7 +13,7 @@ from . import _optimizer_support as support
 from ._beginning import begin
 from .evaluation import Objective, check_on_error
 from .exceptions import JournalError, UnknownNameError
-from .journal import OUTCOME_FIELDS, Journal, JournalContents, journal_exists, read_journal
+from .journal import OUTCOME_FIELDS, JournalContents, journal_exists, read_journal
 from .optimizer import Callback, Optimizer, factory_of, optimizer_class
 from .registry import OptimizerFactory
 from .result import OptimizationResult
@@ -124,6 +124,8 @@ def minimize(
         in ``.result`` of the exception, and in the journal.
     JournalError
         If the journal is foreign, corrupt, or of another run; the file is left as it is.
+    KeyboardInterrupt, SystemExit
+        Whatever ``on_error`` says: they end the program; ``.result`` and the journal likewise.
 
     Warns
     -----
@@ -242,7 +244,7 @@ def _optimize(
             optimizer.start_journal(journal)
     remaining = n_known + n_evaluations - optimizer.n_told
     if remaining <= 0:
-        optimizer._stop_reason = {"n_evaluations": float(optimizer.n_told)}
+        optimizer.note_stop({"n_evaluations": float(optimizer.n_told)})
         return optimizer.result()
     return optimizer.run(
         fun,
@@ -291,8 +293,7 @@ def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
                 f"{_short(theirs.get(name))}, and this run has {_short(ours.get(name))}. Repeat "
                 "the call that wrote it, or pass another path. The file was left as it is."
             )
-    optimizer._history = contents.history
-    optimizer._journal = Journal(contents.path, contents=contents)
+    optimizer.continue_journal(contents)
 
 
 def _short(value: Any) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 
 from .exceptions import EvaluationError, InvalidInputError
 from .typing import FloatArray, OnError
-from .validation import as_constraints
+from .validation import as_constraints, as_float, real_array
 
-__all__ = ["Objective", "check_on_error", "evaluate", "in_words"]
+__all__ = ["Objective", "check_on_error", "evaluate", "in_words", "numbers_of"]
 
 Objective: TypeAlias = Callable[[FloatArray], Any]
 """Takes one point, shape (D,), raw units, and returns a real number."""
@@ -53,8 +53,12 @@ def evaluate(
     Raises
     ------
     EvaluationError
-        If the objective raises and ``on_error`` is ``"raise"``, or if it returns anything but a
-        real scalar.
+        If the objective raises and ``on_error`` is ``"raise"``, or if it returns anything but
+        real numbers.
+
+    Notes
+    -----
+    ``KeyboardInterrupt`` and ``SystemExit`` pass: they end programs, and say nothing of a point.
     """
     try:
         value = fun(np.array(x, dtype=np.float64))
@@ -67,10 +71,14 @@ def evaluate(
             "Mend it, or pass on_error='record' to record NaN and carry on. Everything evaluated "
             "before is in .result of this exception."
         ) from error
-    if n_constraints:
-        y, constraints = _as_pair(value, x, n_constraints)
-        return _as_real(y, x), constraints, None
-    return _as_real(value, x), as_constraints(None, 1, 0), None
+    try:
+        y, constraints = numbers_of(value, n_constraints)
+    except TypeError as defect:
+        raise EvaluationError(
+            f"The objective must return numbers; at x = {x.tolist()} {defect}. Mend it. Everything "
+            "evaluated before is in .result of this exception."
+        ) from None
+    return y, as_constraints(constraints or None, 1, n_constraints), None
 
 
 def in_words(error: BaseException) -> str:
@@ -82,37 +90,62 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-def _as_pair(value: Any, x: FloatArray, n_constraints: int) -> tuple[Any, FloatArray]:
-    """Return the value of the objective and a row of constraints, shape (1, m)."""
-    if isinstance(value, tuple) and len(value) == 2:
-        try:
-            return value[0], as_constraints(np.ravel(value[1]), 1, n_constraints)
-        except InvalidInputError as error:
-            came = str(error)
-    else:
-        came = f"It returned {type(value).__name__} {str(value)[:60]!r}."
-    raise EvaluationError(
-        f"With {n_constraints} constraints the objective must return a pair, its value and theirs; "
-        f"at x = {x.tolist()} it did not. {came} Return (value, [c_1, ...]). Everything evaluated "
-        "before is in .result of this exception."
-    )
+def numbers_of(returned: Any, n_constraints: int) -> tuple[float, tuple[float, ...]]:
+    """Return the numbers that an objective returned, wherever it was called.
+
+    Parameters
+    ----------
+    returned : object
+        A real number, or an array that holds one; with m > 0 constraints the pair of it and m
+        such numbers. An integer beyond float64 becomes infinite.
+    n_constraints : int
+        m.
+
+    Returns
+    -------
+    y : float
+    constraints : tuple of float, of length m
+
+    Raises
+    ------
+    TypeError
+        If it is anything else; the message says what, as the second half of a sentence.
+
+    Examples
+    --------
+    >>> numbers_of((-(10**400), [1, 2.5]), 2)
+    (-inf, (1.0, 2.5))
+    """
+    if not n_constraints:
+        return _number(returned), ()
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise TypeError(
+            f"it returned {_brief(returned)} in place of a pair, (value, [c_1, ...]), with "
+            f"{n_constraints} constraints"
+        )
+    values = np.ravel(np.asanyarray(returned[1], dtype=object))
+    constraints = tuple(_number(value) for value in values)
+    if len(constraints) != n_constraints:
+        raise TypeError(f"it returned {len(constraints)} constraints in place of {n_constraints}")
+    return _number(returned[0]), constraints
 
 
-def _as_real(value: Any, x: FloatArray) -> float:
-    """Return a float from a real number, a 0-d array or an array of size 1."""
-    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iufb":
-        return float(value.reshape(()))
-    if isinstance(value, (numbers.Real, np.bool_)):
-        try:
-            return float(value)
-        except OverflowError:
-            came = "a number beyond the range of float64"
-    elif isinstance(value, np.ndarray):
-        came = f"an array of shape {value.shape} and dtype {value.dtype}"
-    else:
-        came = f"{type(value).__name__} {str(value)[:60]!r}"
-    raise EvaluationError(
-        f"The objective must return one real number; at x = {x.tolist()} it returned {came}. "
-        "Return float(...) of a single value. Everything evaluated before is in .result of this "
-        "exception."
-    )
+def _number(value: Any) -> float:
+    """Return a float from a real number, or from an array of size 1 that holds one."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        array = real_array(value)
+        if array.dtype.kind in "iufb":
+            return float(array.reshape(()))
+    elif isinstance(value, (numbers.Real, np.bool_)):
+        return as_float(value)
+    raise TypeError(f"it returned {_brief(value)} in place of a real number")
+
+
+def _brief(value: Any) -> str:
+    """Return the type of a value, and its text where that is short and can be had."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    try:
+        return f"{type(value).__name__} {str(value)[:60]!r}"
+    except Exception:
+        return f"{type(value).__name__} (it has no text)"

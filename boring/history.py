@@ -8,7 +8,8 @@ the same events.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -155,6 +156,10 @@ class History:
     pending: tuple[int, ...] = ()
     memory: Mapping[str, Any] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields: arrays made from them are made again, and read-only again."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
     @property
     def n_told(self) -> int:
         """Number of told points."""
@@ -171,18 +176,20 @@ class History:
         """Number of points taken from the space-filling sequence."""
         return sum(ask.phase in DESIGN_PHASES for ask in self.asks)
 
-    @property
+    @cached_property
     def X(self) -> FloatArray:
-        """Told points, shape (n, D), raw units."""
-        return np.array([tell.x for tell in self.tells]).reshape(-1, self.dim)
+        """Told points, shape (n, D), raw units; read-only."""
+        return _frozen(np.array([tell.x for tell in self.tells]).reshape(-1, self.dim))
 
-    @property
+    @cached_property
     def y(self) -> FloatArray:
-        """Told values, shape (n,), caller's sign."""
-        return np.array([tell.y for tell in self.tells], dtype=np.float64)
+        """Told values, shape (n,), caller's sign; read-only."""
+        return _frozen(np.array([tell.y for tell in self.tells], dtype=np.float64))
 
     def constraints(self, n_constraints: int) -> FloatArray:
         """Return the told values of the constraints, shape (n, m); NaN where not known."""
+        if not n_constraints:
+            return np.empty((len(self.tells), 0))
         rows = [tell.constraints or (np.nan,) * n_constraints for tell in self.tells]
         return np.array(rows, dtype=np.float64).reshape(len(rows), n_constraints)
 
@@ -201,8 +208,7 @@ class History:
             events = tuple(_forget(event) for event in events)
             asks = tuple(event for event in events if isinstance(event, Ask))
             memory = ask.memory
-        return replace(
-            self,
+        return self._followed(
             events=(*events, ask),
             asks=(*asks, ask),
             pending=(*self.pending, ask.number),
@@ -222,8 +228,7 @@ class History:
                 if not np.array_equal(tell.x, self.asks[tell.ask].x):
                     raise ValueError(f"a tell of ask {tell.ask} at another point")
                 pending.remove(tell.ask)
-        return replace(
-            self,
+        return self._followed(
             events=(*self.events, *tells),
             tells=(*self.tells, *tells),
             pending=tuple(pending),
@@ -233,11 +238,23 @@ class History:
         """Return the history with one pending ask withdrawn."""
         if number not in self.pending:
             raise ValueError(f"a withdrawal of ask {number}, which is not pending")
-        return replace(
-            self,
+        return self._followed(
             events=(*self.events, Withdrawal(number, self.asks[number].x)),
             pending=tuple(other for other in self.pending if other != number),
         )
+
+    def _followed(self, **changes: Any) -> History:
+        """Return the history with changed fields; arrays that were made of it are lengthened."""
+        following = replace(self, **changes)
+        fresh = following.tells[len(self.tells) :]
+        made, kept = vars(self), vars(following)
+        if "X" in made:
+            rows = (tell.x for tell in fresh)
+            kept["X"] = _frozen(np.vstack([self.X, *rows])) if fresh else self.X
+        if "y" in made:
+            values = [tell.y for tell in fresh]
+            kept["y"] = _frozen(np.append(self.y, values)) if fresh else self.y
+        return following
 
     def with_event(self, values: Mapping[str, Any]) -> History:
         """Return the history with an event in the form of its ``to_dict``.
@@ -294,9 +311,12 @@ class History:
 
 def frozen_point(x: FloatArray) -> FloatArray:
     """Return a read-only copy of one point, shape (D,)."""
-    point = np.array(x, dtype=np.float64)
-    point.flags.writeable = False
-    return point
+    return _frozen(np.array(x, dtype=np.float64))
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
 
 
 def _forget(event: Event) -> Event:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .embedding import RandomEmbedding
 from .exceptions import InvalidInputError
 from .typing import FloatArray
 from .validation import as_positive_int
 
-__all__ = ["interleaved_embeddings", "latin_hypercube", "sobol_design", "uniform_design"]
+__all__ = [
+    "latin_hypercube",
+    "nested_latin_hypercube",
+    "sobol_design",
+    "space_filling",
+    "uniform_design",
+]
 
 MAX_SOBOL_DIM = 21201
 """Largest dimension for which scipy holds Sobol direction numbers (Joe and Kuo 2008)."""
@@ -88,7 +93,7 @@ def sobol_design(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
     if dim > MAX_SOBOL_DIM:
         raise InvalidInputError(
             f"A Sobol sequence has at most {MAX_SOBOL_DIM} dimensions; received {dim}. "
-            "Use uniform_design or latin_hypercube."
+            "Use nested_latin_hypercube or uniform_design."
         )
     from scipy.stats import qmc  # slow to load
 
@@ -97,49 +102,63 @@ def sobol_design(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(2.0 * unit - 1.0, dtype=np.float64)
 
 
-def interleaved_embeddings(
-    n: int,
-    dim: int,
-    effective_dim: int,
-    rng: np.random.Generator,
-    n_embeddings: int | None = None,
-) -> FloatArray:
-    """Draw points from several random embeddings in turn.
+def nested_latin_hypercube(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the first points of a sequence whose first 2^k points are a Latin hypercube.
 
     Parameters
     ----------
     n, dim : int
-    effective_dim : int, 1 <= d <= D
-        Columns of each embedding.
     rng : numpy.random.Generator
-        Consumed.
-    n_embeddings : int, optional
-        How many embeddings take turns; 1 is the burn-in of REMBO, None draws a new embedding for
-        every point (chosen here: it identifies the subspace best).
+        Consumed. Generators in the same state give the same sequence, so that a shorter design is
+        the beginning of a longer one.
 
     Returns
     -------
     ndarray, shape (n, D), scaled units
-        Row i is ``clip(A z)`` with A the embedding number ``i mod n_embeddings`` and z uniform in
-        its box of half-width sqrt(d).
 
     Notes
     -----
-    Wang et al. 2016 (REMBO); thesis Alg. 3, line 1.
-    **Deviation**: the thesis burns in with a single embedding. All those points lie on one
-    clipped d-plane, from which the active subspace cannot be identified; hence the turns.
+    Qian 2009, doubled: slices are halved, and as many new points as there are take the empty
+    halves, in an order of its own for each coordinate.
+
+    Examples
+    --------
+    >>> X = nested_latin_hypercube(4, 2, np.random.default_rng(0))
+    >>> np.sort((2.0 * (X + 1.0)).astype(int), axis=0).tolist()
+    [[0, 0], [1, 1], [2, 2], [3, 3]]
     """
     n, dim = _sizes(n, dim)
-    effective_dim = as_positive_int(effective_dim, "effective_dim")
-    if n == 0:
-        return np.empty((0, dim))
-    count = n if n_embeddings is None else as_positive_int(n_embeddings, "n_embeddings")
-    embeddings = [RandomEmbedding.gaussian(dim, effective_dim, rng) for _ in range(min(count, n))]
-    rows = [
-        embeddings[index % len(embeddings)].up(embeddings[0].sample(1, rng))[0]
-        for index in range(n)
-    ]
-    return np.stack(rows)
+    unit = rng.random((1, dim))
+    while (half := len(unit)) < n:
+        slices = np.minimum((2 * half * unit).astype(np.int64), 2 * half - 1)
+        empty = rng.permuted(slices ^ 1, axis=0)
+        unit = np.vstack([unit, (empty + rng.random(empty.shape)) / (2 * half)])
+    return np.asarray(2.0 * unit[:n] - 1.0, dtype=np.float64)
+
+
+def space_filling(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
+    """Return the first points of the sequence that fills the cube in runs.
+
+    Parameters
+    ----------
+    n, dim : int
+    rng : numpy.random.Generator
+        Consumed. Generators in the same state give the same sequence, so that a shorter design is
+        the beginning of a longer one.
+
+    Returns
+    -------
+    ndarray, shape (n, D), scaled units
+        That of :func:`sobol_design` up to 21201 dimensions, which scipy's ends with; beyond, that
+        of :func:`nested_latin_hypercube`, which is as even in each coordinate.
+
+    Examples
+    --------
+    >>> space_filling(3, 2, np.random.default_rng(0)).shape
+    (3, 2)
+    """
+    draw = sobol_design if dim <= MAX_SOBOL_DIM else nested_latin_hypercube
+    return draw(n, dim, rng)
 
 
 def _sizes(n: int, dim: int) -> tuple[int, int]:

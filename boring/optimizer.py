@@ -25,7 +25,7 @@ from .domain import Domain
 from .evaluation import Objective
 from .exceptions import InvalidInputError
 from .history import Ask, History, frozen_point
-from .initial_design import sobol_design
+from .initial_design import space_filling
 from .placing import Placing
 from .proposal import NoOptions, Proposal, ProposalContext
 from .registry import OptimizerFactory, get_optimizer
@@ -57,8 +57,8 @@ class Optimizer(ToldRun, ABC):
     direction : {"minimize", "maximize"}
         Fixed for good; inside, larger is better.
     n_initial : int, optional
-        Points of the space-filling design before the first proposal; told points count. None
-        lets the optimiser choose.
+        Points of the space-filling design (:func:`boring.initial_design.space_filling`) before the
+        first proposal; told points count. None lets the optimiser choose.
     seed : int, SeedSequence or None
         None draws fresh entropy, which the state, the journal and the result record.
     domain : Domain, optional
@@ -105,7 +105,7 @@ class Optimizer(ToldRun, ABC):
 
     def _initial_points(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return the initial design, shape (n, D), scaled; the same for every optimiser."""
-        return sobol_design(n, self.space.dim, rng)
+        return space_filling(n, self.space.dim, rng)
 
     def _resolved_options(self) -> Mapping[str, object]:
         """Return the options as used, data-dependent defaults filled in, for the result."""
@@ -115,13 +115,14 @@ class Optimizer(ToldRun, ABC):
         """Return the algorithm's own reasons to stop; empty to carry on."""
         return {}
 
-    def _best_by_mean(self) -> BestByMean | None:
-        """Return the best visited point by posterior mean, None where no noise is seen."""
-        return None
-
     @property
     def subspace(self) -> SubspaceEstimate | None:
         """What was learned about the active subspace; None for optimisers that learn none."""
+        return None
+
+    @property
+    def best_by_mean(self) -> BestByMean | None:
+        """The visited point that is best by posterior mean; None where no noise is seen."""
         return None
 
     @property
@@ -137,12 +138,15 @@ class Optimizer(ToldRun, ABC):
 
     # Asking, and what stands on it.
 
-    def ask(self, n: int = 1) -> FloatArray:
+    def ask(self, n: int = 1, *, within: Domain | None = None) -> FloatArray:
         """Return the points that are out for evaluation, proposing more if there are too few.
 
         Parameters
         ----------
         n : int, default 1
+        within : Domain, optional
+            A part of the domain, such as a :class:`boring.fixing.FixedDomain`, in which fresh
+            points are to lie.
 
         Returns
         -------
@@ -160,11 +164,11 @@ class Optimizer(ToldRun, ABC):
             If there is a journal and it cannot be written.
         """
         n = as_positive_int(n, "n")
-        with self._mutex:
-            self._write_journal()
+        with self._mutex, self._within(within):
+            self.flush()
             while len(self._history.pending) < n:
                 self._history = self._history.with_ask(self._next_ask())
-                self._write_journal()
+                self.flush()
             return self.pending[:n]
 
     def run(
@@ -205,6 +209,8 @@ class Optimizer(ToldRun, ABC):
             evaluated before.
         FitError
             If proposing a point failed; ``.result`` likewise.
+        KeyboardInterrupt, SystemExit
+            Whatever ``on_error`` says: they end the program; ``.result`` likewise.
 
         Warns
         -----
@@ -244,7 +250,7 @@ class Optimizer(ToldRun, ABC):
             If the subspace could not be estimated; the result is then without one.
         """
         return support.build_result(
-            self, self._history, self.stop(), support.account_of(self), self._best_by_mean()
+            self, self._history, self.stop(), support.account_of(self), self.best_by_mean
         )
 
     # The machinery.
@@ -255,13 +261,17 @@ class Optimizer(ToldRun, ABC):
 
     @cached_property
     def _placing(self) -> Placing:
-        return Placing(self._space, self._domain, self._design.sobol_points, self._repeats)
+        return Placing(self._space, self._domain, self._design.sequence_points, self._repeats)
 
     @contextmanager
-    def _within(self, domain: Domain) -> Iterator[None]:
-        """Ask for points of a part of the domain."""
+    def _within(self, part: Domain | None) -> Iterator[None]:
+        """Ask for points of a part of the domain, if one is given."""
+        if part is None:
+            yield
+            return
+        part = support.checked_domain(part, self._space.dim)
         whole, placing = self._domain, self._placing
-        self._domain, self._placing = domain, replace(placing, domain=domain, asked=whole)
+        self._domain, self._placing = part, replace(placing, domain=part, asked=whole)
         try:
             yield
         finally:
@@ -292,12 +302,12 @@ class Optimizer(ToldRun, ABC):
     def _has_nothing_to_model(self) -> bool:
         return self.is_model_based and not self.data.is_informative
 
-    def _sobol_point(self, index: int) -> FloatArray:
+    def _sequence_point(self, index: int) -> FloatArray:
         """Return one point of the sequence that the initial design begins, shape (D,), scaled.
 
         In a domain, the first from there on that may be asked.
         """
-        return self._placed_in_design(self._design.sobol_point(index), index)
+        return self._placed_in_design(self._design.sequence_point(index), index)
 
     def _placed_in_design(self, x: FloatArray, index: int) -> FloatArray:
         first = max(index, self._n_initial)

@@ -1,7 +1,7 @@
 """From any point to one that may be asked: on the lattice, allowed, and new.
 
 What a design or an algorithm wants is snapped. If that is not allowed, or was told or asked
-before, the nearest point that will do takes its place; then the next of the run's Sobol sequence;
+before, the nearest point that will do takes its place; then the next of the run's sequence;
 then, where constraints leave hardly anything, what a search for allowed points finds. Everything
 follows from the point, the taken points and a keyed generator.
 """
@@ -33,9 +33,9 @@ MANY_NEIGHBOURS = 512
 # columns.
 N_VISITS = 20000
 N_VISITS_MIXED = 300
-# Points of the Sobol sequence that are gone through.
-N_SOBOL = 4096
-SOBOL_BLOCK = 128
+# Points of the sequence that are gone through, and how many are looked at together.
+N_SEQUENCE = 4096
+BLOCK_SIZE = 128
 # Starts of the search for allowed points.
 N_REPAIRS = 8
 
@@ -59,8 +59,9 @@ class Placing:
     space : Box
         A point is judged as it comes back from raw units.
     domain : Domain
-    sobol : callable
-        ``sobol(start, stop)`` returns points of the run's sequence, shape (stop - start, D).
+    sequence : callable
+        ``sequence(start, stop)`` returns points of the run's space-filling sequence, shape
+        (stop - start, D).
     repeats : bool
         Whether taken points may be asked again.
     asked : Domain, optional
@@ -69,7 +70,7 @@ class Placing:
 
     space: Box
     domain: Domain
-    sobol: Callable[[int, int], FloatArray]
+    sequence: Callable[[int, int], FloatArray]
     repeats: bool = False
     asked: Domain | None = None
     _blocks: dict[int, tuple[np.ndarray, FloatArray]] = field(
@@ -102,7 +103,7 @@ class Placing:
         if near is None:
             near = self._from_lattice(x, u[0], taken)
         if near is None:
-            near = self._from_sobol(0, taken)
+            near = self._from_sequence(0, taken)
         return self._hard_to_find(u[0], taken, rng) if near is None else near
 
     def design_point(
@@ -110,7 +111,7 @@ class Placing:
     ) -> FloatArray:
         """Return the point to ask in place of one of a design.
 
-        As :meth:`proposal`, but the Sobol sequence comes before what is near: designs are to fill
+        As :meth:`proposal`, but the sequence comes before what is near: designs are to fill
         the allowed region, and not its edges.
 
         Parameters
@@ -124,7 +125,7 @@ class Placing:
         u = self._snapped(x[None, :])
         if self._fits(u, taken)[0]:
             return np.asarray(u[0])
-        following = self._from_sobol(first, taken)
+        following = self._from_sequence(first, taken)
         return self.proposal(x, known, rng) if following is None else following
 
     def _snapped(self, U: FloatArray) -> FloatArray:
@@ -210,10 +211,10 @@ class Placing:
             raise self._nothing_left(taken, f"all {len(seen)} points of the lattice")
         return found
 
-    def _from_sobol(self, first: int, taken: FloatArray) -> FloatArray | None:
+    def _from_sequence(self, first: int, taken: FloatArray) -> FloatArray | None:
         """Return the first point of the sequence, from number ``first`` on, that will do."""
-        block = first // SOBOL_BLOCK
-        for number in range(block, block + N_SOBOL // SOBOL_BLOCK):
+        block = first // BLOCK_SIZE
+        for number in range(block, block + N_SEQUENCE // BLOCK_SIZE):
             indices, points = self._allowed_block(number)
             points = points[indices >= first]
             rows = np.flatnonzero(self._is_free(points, taken))
@@ -224,8 +225,8 @@ class Placing:
     def _allowed_block(self, number: int) -> tuple[np.ndarray, FloatArray]:
         """Return numbers and snapped points of what is allowed in a block of the sequence."""
         if number not in self._blocks:
-            start = number * SOBOL_BLOCK
-            points = self._snapped(self.sobol(start, start + SOBOL_BLOCK))
+            start = number * BLOCK_SIZE
+            points = self._snapped(self.sequence(start, start + BLOCK_SIZE))
             rows = np.flatnonzero(self.domain.allowed(self._returned(points)))
             self._blocks[number] = start + rows, points[rows]
         return self._blocks[number]
@@ -235,7 +236,7 @@ class Placing:
     ) -> FloatArray:
         """Search for allowed points by their violation."""
         if self.domain.is_constrained:
-            starts = self.sobol(0, N_SOBOL)
+            starts = self.sequence(0, N_SEQUENCE)
             order = np.argsort(self.domain.violation(starts), kind="stable")
             x = repair(self.domain, np.vstack([u, starts[order[:N_REPAIRS]]]), rng)
             if x is not None:
@@ -243,7 +244,7 @@ class Placing:
                 near = self._nearest(x, x, taken, rng) if near is None else near
                 if near is not None:
                     return near
-        raise self._nothing_left(taken, f"{N_SOBOL} points of a Sobol sequence")
+        raise self._nothing_left(taken, f"{N_SEQUENCE} points of a space-filling sequence")
 
     def _nothing_left(self, taken: FloatArray, searched: str) -> Exception:
         n_allowed = int(self.domain.allowed(taken).sum())

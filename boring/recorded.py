@@ -17,7 +17,7 @@ from .data import Observations
 from .domain import Domain
 from .exceptions import InvalidInputError
 from .history import History
-from .journal import Journal, read_journal
+from .journal import Journal, JournalContents, read_journal
 from .proposal import NoOptions
 from .result import best_so_far, sign_of
 from .rng import seed_entropy
@@ -28,8 +28,8 @@ from .validation import as_positive_int, as_real, check_options, suggest
 
 __all__ = ["RecordedRun"]
 
-MAX_DEFAULT_N_INITIAL = 10
 MIN_DEFAULT_N_INITIAL = 5
+MAX_DEFAULT_N_INITIAL = 10
 """Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
 delay the model and gain nothing in the end)."""
 
@@ -41,6 +41,21 @@ class RecordedRun:
     ----------
     space, direction, n_initial, seed, domain, repeats, n_constraints, noise_std, **options
         As in :class:`boring.optimizer.Optimizer`.
+
+    Attributes
+    ----------
+    name : str
+        By which states, journals and the registry know the class.
+    options_type : type
+        The dataclass of its options.
+    is_model_based : bool
+        Whether it fits a model, which needs two different values.
+    weighs_feasibility : bool
+        Whether it weighs the probability of feasibility itself.
+    uses_noise_std : bool
+        Whether its models can take known noise.
+    options : dataclass
+        The options of this run.
     """
 
     name: ClassVar[str]
@@ -143,7 +158,7 @@ class RecordedRun:
 
     @property
     def space(self) -> Box:
-        """The box."""
+        """The box, in the caller's units."""
         return self._space
 
     @property
@@ -158,7 +173,7 @@ class RecordedRun:
 
     @property
     def direction(self) -> Direction:
-        """What is wanted of the objective."""
+        """What is wanted of the objective: ``"minimize"`` or ``"maximize"``."""
         return self._direction
 
     @property
@@ -170,6 +185,11 @@ class RecordedRun:
     def entropy(self) -> int:
         """The integer from which every random number derives."""
         return self._entropy
+
+    @property
+    def history(self) -> History:
+        """What was asked, told and withdrawn so far: a value, which does not change."""
+        return self._history
 
     @property
     def n_told(self) -> int:
@@ -245,7 +265,8 @@ class RecordedRun:
         Raises
         ------
         InvalidInputError
-            If the state belongs to another class, or the run has a domain and none came.
+            If the state belongs to another class, or a domain is missing or came where the run
+            has none.
         """
         if not isinstance(state, OptimizerState):
             raise InvalidInputError(
@@ -295,17 +316,42 @@ class RecordedRun:
             If a torn last line was removed.
         """
         contents = read_journal(journal)
-        optimizer = cls.from_state(support.journal_state(contents), domain)
-        optimizer._journal = Journal(contents.path, contents=contents)
-        return optimizer
+        return cls.from_state(support.journal_state(contents), domain).continue_journal(contents)
 
-    def start_journal(self, path: str | os.PathLike[str]) -> Self:
+    def continue_journal(self, contents: JournalContents) -> Self:
+        """Take the history of a journal of this run, and carry the journal on.
+
+        Parameters
+        ----------
+        contents : JournalContents
+            What was read of it. That it is of this run is not checked: :meth:`resume` makes the
+            run from it, and :func:`boring.minimize` compares the two.
+
+        Returns
+        -------
+        Self
+
+        Warns
+        -----
+        JournalWarning
+            If a torn last line was removed.
+        """
+        self._history = contents.history
+        self._journal = Journal(contents.path, contents=contents)
+        return self
+
+    def start_journal(
+        self, path: str | os.PathLike[str], header: Mapping[str, Any] | None = None
+    ) -> Self:
         """Record every ask and tell from now on, and all before, in a new file.
 
         Parameters
         ----------
         path : path-like
             Must not hold anything yet.
+        header : mapping of str to JSON-able value, optional
+            What its first line is to hold besides the configuration, such as names of the inputs;
+            what has the name of a part of the configuration is passed over.
 
         Returns
         -------
@@ -316,9 +362,22 @@ class RecordedRun:
         JournalError
             If the file holds something, or cannot be written.
         """
-        self._journal = Journal(path, header=support.journal_header(self))
-        self._write_journal()
+        own = support.journal_header(self)
+        self._journal = Journal(path, header={**own, **(header or {}), **own})
+        self.flush()
         return self
+
+    def flush(self) -> None:
+        """Bring to the journal, if there is one, what a full disk kept in memory.
+
+        Raises
+        ------
+        JournalError
+            If it cannot be written still.
+        """
+        with self._mutex:
+            if self._journal is not None:
+                self._journal.write(self._history.events)
 
     def _configuration(self) -> dict[str, Any]:
         return {
@@ -333,7 +392,3 @@ class RecordedRun:
             "n_constraints": self._n_constraints,
             "noise_std": self._noise_std,
         }
-
-    def _write_journal(self) -> None:
-        if self._journal is not None:
-            self._journal.write(self._history.events)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -151,7 +151,7 @@ class ToldRun(RecordedRun):
                     f"{list(self._history.pending)}. Ask first, or pass one of these."
                 )
             self._history = self._history.with_withdrawal(number)
-            self._write_journal()
+            self.flush()
         return self
 
     def _tell(
@@ -163,28 +163,59 @@ class ToldRun(RecordedRun):
     ) -> None:
         """Record checked points (n, D), values (n,) and constraints (n, m)."""
         with self._mutex:
-            self._record(_answered(self._history, self._space, points, values, constraints, error))
+            self.record(_answered(self._history, self._space, points, values, constraints, error))
 
-    def _record(
+    def record(
         self,
-        tells: list[Tell],
+        tells: Sequence[Tell],
+        *,
         expected: tuple[type[BoringWarning], ...] = (),
         place: Callable[[Tell], str] = _place_of,
     ) -> None:
-        """Record tells: first in memory, then on disk, then warn, but not of what is expected."""
+        """Record events that were made and checked elsewhere, as :meth:`tell` does its own.
+
+        Parameters
+        ----------
+        tells : sequence of Tell
+            Numbered on from the history; each clears the ask that it answers.
+        expected : tuple of warning categories
+            Not to warn of.
+        place : callable, optional
+            Says in a warning where a value belongs.
+
+        Raises
+        ------
+        JournalError
+            If there is a journal and it cannot be written; the values are recorded all the same.
+
+        Warns
+        -----
+        NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
+        """
         with self._mutex:
             notices = _notices(self._history.X, tells, place)
             if self._repeats:
                 notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
             self._history = self._history.with_tells(tells)
             self._stop_reason = {}
-            self._write_journal()
+            self.flush()
             if self._is_newly_constant():
                 self._has_warned_constant = True
                 notices.append(_constant_notice(self.observed, self.is_model_based))
         for category, message in notices:
             if category not in expected:
                 warn(message, category)
+
+    def note_stop(self, reasons: Mapping[str, float]) -> None:
+        """Take note of why a run ended, for ``stop`` and the result; telling more clears it.
+
+        Parameters
+        ----------
+        reasons : mapping of str to float
+            A name for each, with the number that says when, such as
+            ``{"n_evaluations": 60.0}``.
+        """
+        self._stop_reason = dict(reasons)
 
     def _is_newly_constant(self) -> bool:
         return (
@@ -237,7 +268,7 @@ def _answered(
     return tells
 
 
-def _notices(told: FloatArray, tells: list[Tell], place: Callable[[Tell], str]) -> list[Notice]:
+def _notices(told: FloatArray, tells: Sequence[Tell], place: Callable[[Tell], str]) -> list[Notice]:
     """Return what is to be said about new tells, given the points told before."""
     found: list[Notice] = []
     bad = [tell for tell in tells if not np.isfinite(tell.y)]

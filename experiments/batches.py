@@ -146,7 +146,7 @@ def run_workers(run: BatchRun) -> dict[str, Any]:
         "run": list(run.key),
         "times": times,
         "regret": np.asarray(regret).tolist(),
-        "phases": [ask.phase for ask in optimizer.state().history.asks],
+        "phases": [ask.phase for ask in optimizer.history.asks],
         "cpu_seconds": time.process_time() - start,
     }
 

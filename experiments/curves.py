@@ -88,12 +88,6 @@ class BestSoFarCurves:
         """Return the median over runs, shape (n_evaluations,)."""
         return self.summary()[1]
 
-    def evaluations_to(self, target: float) -> FloatArray:
-        """Return, for each run, the evaluations until the target is reached; inf if never."""
-        sign = 1.0 if self.direction == "minimize" else -1.0
-        reached = sign * self.values <= sign * target
-        return np.where(reached.any(axis=1), reached.argmax(axis=1) + 1.0, np.inf)
-
 
 def _padded(trace: FloatArray, length: int, worst: float) -> FloatArray:
     """Carry the last value of a run that stopped early on to the end."""

@@ -137,7 +137,7 @@ def run_with_failures(run: FailureRun) -> dict[str, Any]:
             values.append(float("nan") if failed[-1] else float(problem(x)))
             optimizer.tell(x, values[-1])
     assert problem.optimum is not None
-    phases = [ask.phase for ask in optimizer.state().history.asks]
+    phases = [ask.phase for ask in optimizer.history.asks]
     wasted: dict[str, list[int]] = {}
     for phase, is_failed in zip(phases[FIRST:], failed[FIRST:], strict=True):
         count = wasted.setdefault(phase, [0, 0])

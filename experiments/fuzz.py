@@ -260,7 +260,7 @@ class Scenario:
     def _configuration(self, number: int) -> dict[str, Any]:
         x = self.study.optimizer.result().X  # an account at any time must not raise
         del x
-        ask = self.study.optimizer._history.asks[number]
+        ask = self.study.optimizer.history.asks[number]
         return self.space.decode(ask.x[None])[0]
 
     def _tell_value(self, what: Any, configuration: dict[str, Any]) -> None:

@@ -109,7 +109,7 @@ def time_cell(cell: GrowthCell) -> GrowthTimes:
         x = optimizer.ask()[0]
         seconds = time.process_time() - start
         optimizer.tell(x, problem(x))
-        return optimizer.state().history.asks[-1].phase, seconds
+        return optimizer.history.asks[-1].phase, seconds
 
     with single_blas_thread():
         phase, first = "local", 0.0

@@ -113,11 +113,6 @@ class Embedded(TestProblem):
         )
         object.__setattr__(self, "inner", inner)
 
-    @property
-    def embedding_basis(self) -> FloatArray:
-        """W itself, shape (D, d); the true basis, unless g has a smaller one of its own."""
-        return self.formula.basis
-
     def reduce(self, X: ArrayLike) -> FloatArray:
         """Return the reduced inputs ``Z = X W``, shape (n, d), of points of shape (n, D)."""
         points, _ = self._points(X, "X")

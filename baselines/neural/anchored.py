@@ -1,13 +1,14 @@
-r"""Networks near draws of the prior that follow the data: where chains begin.
+r"""Networks that follow the data and stay near where they were drawn: where chains begin.
 
-A position is drawn from the prior and each value is moved by noise; then
+A position is drawn, from the prior as a rule, and each value is moved by noise; then
 
 .. math:: \log p(y + \epsilon | z) - \tfrac12 |z - z_0|^2, \qquad z_0 \sim p(z),
 
 in whitened coordinates, is climbed by Adam (optax). For a linear model with normal weights the
 maxima are draws of the posterior [Bardsley, Solonen, Haario and Laine, SIAM J. Sci. Comput. 36,
 2014]; for networks they are near it [Pearce, Leibfried and Brintrup, AISTATS 2020], and where
-the data say nothing they are as far from each other as the prior is wide.
+the data say nothing they are as far from each other as the prior is wide. From draws of a prior
+that also learns its scales the climb does not arrive (:mod:`baselines.neural.bnn_hmc`).
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ LEARNING_RATE = 0.03
 
 
 def anchored_positions(
-    model: NetworkModel, n: int, n_steps: int, data: Data, rng: np.random.Generator
+    model: NetworkModel, anchors: FloatArray, n_steps: int, data: Data, rng: np.random.Generator
 ) -> FloatArray:
-    """Return n positions, shape (n, n_coordinates), after so many steps of Adam.
+    """Return positions, shape (n, n_coordinates), after so many steps of Adam.
 
     Parameters
     ----------
     model : NetworkModel
-    n : int
+    anchors : ndarray, shape (n, n_coordinates)
+        Where the steps begin, and what they stay near.
     n_steps : int
     data : tuple
         Padded.
     rng : numpy.random.Generator
         Consumed.
     """
-    anchors = model.draw(rng, n)
     with double_precision():
-        keys = load("jax.random").split(random_key(rng), n)
+        keys = load("jax.random").split(random_key(rng), len(anchors))
         return np.asarray(_program(model, n_steps)(keys, anchors, data))
 
 

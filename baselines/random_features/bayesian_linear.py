@@ -78,11 +78,6 @@ class WeightPosterior:
         return float(np.sum(determined / (self.alpha + determined)))
 
     @property
-    def squared_norm(self) -> float:
-        """Squared length of the mean weights, m'm."""
-        return _squared_norm(self.eigenvalues, self._numerators, self.alpha / self.beta)
-
-    @property
     def log_evidence(self) -> float:
         """Log density of y under the model [Bishop 2006, eq. 3.86]."""
         n = len(self.y)

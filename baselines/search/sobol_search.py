@@ -21,7 +21,8 @@ class SobolSearchOptimizer(Optimizer):
 
     Notes
     -----
-    Sobol 1967; see :func:`boring.initial_design.sobol_design`. A told point that was not asked for
+    Sobol 1967; see :func:`boring.initial_design.space_filling`, which also has a sequence for
+    more inputs than Sobol's. A told point that was not asked for
     takes a place in the sequence, and so does one that was withdrawn.
 
     Examples
@@ -36,4 +37,4 @@ class SobolSearchOptimizer(Optimizer):
 
     def _propose(self, context: ProposalContext) -> Proposal:
         index = context.position
-        return Proposal(self._sobol_point(index), memory={}, info={"index": index})
+        return Proposal(self._sequence_point(index), memory={}, info={"index": index})

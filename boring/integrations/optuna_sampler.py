@@ -203,7 +203,7 @@ class BoringSampler(BaseSampler):
         state = replace(blank.state(), history=history)
         optimizer = Optimizer.from_state(state, domain=space.domain)
         optimizer.ask(len(history.pending) + 1)
-        return optimizer.state().history.asks[-1]
+        return optimizer.history.asks[-1]
 
     def _run_name(self, search_space: Mapping[str, Any]) -> str:
         space = {name: distribution_to_json(d) for name, d in sorted(search_space.items())}

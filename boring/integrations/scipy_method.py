@@ -189,7 +189,7 @@ class _Monitor:
 
 
 def _best(optimizer: Optimizer) -> tuple[FloatArray, float]:
-    history = optimizer.state().history
+    history = optimizer.history
     X, y = history.X, history.y
     best = int(np.argmin(np.where(np.isfinite(y), y, np.inf)))
     return X[best].copy(), float(y[best])

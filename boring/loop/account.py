@@ -37,6 +37,7 @@ def account_of_subspace(
     max_effective_dim: int,
     memory: Mapping[str, Any],
     rng: np.random.Generator,
+    nearby: FloatArray | None = None,
 ) -> SubspaceEstimate:
     """Estimate the subspace from the data of a run.
 
@@ -51,6 +52,8 @@ def account_of_subspace(
     memory : mapping
         What the loop remembers of the subspace's surrogate; may be empty.
     rng : numpy.random.Generator
+    nearby : ndarray, shape (D, k), optional
+        Factor along which the local model looks (`boring.loop.local_metric`).
 
     Returns
     -------
@@ -62,7 +65,9 @@ def account_of_subspace(
         cross-validation says so.
     """
     starts = [factor_of(memory, X.shape[1])] if memory else []
-    stretch = most_evident_stretch(X, y, effective_dim, max_effective_dim, rng=rng, starts=starts)
+    stretch = most_evident_stretch(
+        X, y, effective_dim, max_effective_dim, rng=rng, starts=starts, nearby=nearby
+    )
     estimate = _estimate(
         X,
         stretch.values,

@@ -2,7 +2,7 @@
 
 The default loop: a short space-filling design, then by turns (`boring.loop.schedule`)
 
-- the portfolio of `boring.loop.portfolio` on half-rank warped values or, once its gate is open,
+- the portfolio of `boring.loop.portfolio` on half-rank warped values or, while its gate is open,
   the surrogate of the subspace (`boring.loop.subspace_turn`) on log-warped values, log-EI being
   maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
   plain Gaussian process's (`boring.models.plain`), or whoever gains most has two turns of three;
@@ -14,7 +14,7 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 DEFAULT_EFFECTIVE_DIM = 2
 # At least so many first values tell the spread of the objective.
 FEWEST_FIRST = 5
-# What the cheaper local step goes without.
+# What a local step of less effort goes without.
 LOCAL_LEFT_OUT = ("the local metric", "starts of the local search")
 
 
@@ -117,12 +117,12 @@ class BoringOptimizer(NamingOptimizer):
         y = told.judged
         if not told.has_incumbent or not context.data.is_informative:
             return self._feasibility_turn(context)
-        memory, kept = context.memory, dict(context.memory)
+        memory, remembered = context.memory, dict(context.memory)
         number = len(context.data) + len(context.pending)
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
-            return self._portfolio_turn(kind_before_local(number, noisy), kept, context, told)
+            return self._portfolio_turn(kind_before_local(number, noisy), remembered, context, told)
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
         X, local = told.X, memory.get("local", {})
         noise_std = local.get("noise_std", 0.0) if context.noise_std is None else context.noise_std
@@ -131,7 +131,7 @@ class BoringOptimizer(NamingOptimizer):
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
-        kept["credit"] = credit | {"kind": kind}
+        remembered["credit"] = credit | {"kind": kind}
         if kind == "local":
             effort = self._effort("local", context)
             known = np.vstack([context.data.X, context.pending])
@@ -148,14 +148,15 @@ class BoringOptimizer(NamingOptimizer):
                 domain=context.domain,
                 taken=known,
                 sees_noise=noisy,
+                effective_dims=self._effective_dims,
             )
-            kept["local"] = step.memory
+            remembered["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
-                return self._local_proposal(step, kept, context, told, effort)
-            kept["credit"]["kind"] = kind = "fresh start"
+                return self._local_proposal(step, remembered, context, told, effort)
+            remembered["credit"]["kind"] = kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
-            return self._fresh_turn(context, told, kept, spread)
-        return self._portfolio_turn(kind, kept, context, told, leads)
+            return self._fresh_turn(context, told, remembered, spread)
+        return self._portfolio_turn(kind, remembered, context, told, leads)
 
     def _feasibility_turn(self, context: ProposalContext) -> Proposal:
         """Look for a feasible point, values aside, as long as there is none to improve on."""
@@ -209,19 +210,19 @@ class BoringOptimizer(NamingOptimizer):
             effort,
             warped_noise(told.noise_variance(context.noise_std), told.y, warped),
         )
-        kept_members = tuple(f"refitting {name}" for name in portfolio.kept)
-        more = {
+        not_refitted = tuple(f"refitting {name}" for name in portfolio.not_refitted)
+        extra_info = {
             **portfolio_info(portfolio),
-            **self._effort_info(effort, (*member.left_out, *kept_members), member),
+            **self._effort_info(effort, (*member.left_out, *not_refitted), member),
         }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0 and leads != "plain":
-            return self._subspace_proposal(member, memory, context, told, more, effort)
-        more = {**_subspace_info(member), **more}
+            return self._subspace_proposal(member, memory, context, told, extra_info, effort)
+        extra_info = {**_subspace_info(member), **extra_info}
         if kind == "plain":
-            return self._plain_proposal(memory, context, told, more, effort)
+            return self._plain_proposal(memory, context, told, extra_info, effort)
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
-        info = {"phase": "portfolio", **search_info(found), **more}
+        info = {"phase": "portfolio", **search_info(found), **extra_info}
         return Proposal(found.x, memory, info)
 
     def _plain_proposal(
@@ -229,7 +230,7 @@ class BoringOptimizer(NamingOptimizer):
         memory: Mapping[str, Any],
         context: ProposalContext,
         told: Told,
-        more: Mapping[str, InfoValue],
+        extra_info: Mapping[str, InfoValue],
         effort: Effort,
     ) -> Proposal:
         """Let the plain Gaussian process choose, which keeps to the trend."""
@@ -242,7 +243,7 @@ class BoringOptimizer(NamingOptimizer):
         )
         acquisition = improvement(posterior, context, told.eligible)
         found = search_box(acquisition, told.incumbent, None, context, effort)
-        info = {"phase": "plain", **search_info(found), **more}
+        info = {"phase": "plain", **search_info(found), **extra_info}
         return Proposal(found.x, {**memory, "plain": plain}, info)
 
     def _subspace_proposal(
@@ -251,29 +252,29 @@ class BoringOptimizer(NamingOptimizer):
         memory: Mapping[str, Any],
         context: ProposalContext,
         told: Told,
-        more: Mapping[str, InfoValue],
+        extra_info: Mapping[str, InfoValue],
         effort: Effort,
     ) -> Proposal:
         assert member.posterior is not None
         acquisition = improvement(member.posterior, context, told.eligible)
         found = search_box(acquisition, told.incumbent, member.basis, context, effort)
-        info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **more}
+        info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **extra_info}
         return Proposal(found.x, memory, info)
 
     def _fresh_turn(
         self, context: ProposalContext, told: Told, memory: dict[str, Any], spread: float
     ) -> Proposal:
-        """Let the subspace look for another basin, or a fresh start, by turns."""
+        """Let a fresh start and the subspace look for another basin, by turns."""
         turn = int(memory.get("fresh turn", 0))
         memory["fresh turn"] = turn + 1
-        more: dict[str, InfoValue] = {}
+        extra_info: dict[str, InfoValue] = {}
         if turn % 2:
             effort = self._effort("whole box", context)
             member = self._subspace_step(told, 0, memory.get("subspace", {}), context, effort)
             memory["subspace"] = member.memory
-            more = self._effort_info(effort, member.left_out, member)
+            extra_info = self._effort_info(effort, member.left_out, member)
             if member.posterior is not None and member.gate > 0:
-                return self._subspace_proposal(member, memory, context, told, more, effort)
+                return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         else:
             member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
             memory["subspace"] = member.memory
@@ -281,14 +282,19 @@ class BoringOptimizer(NamingOptimizer):
         if start is None or has_settled(start.local, spread, self.space.dim):
             start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
         proposal = fresh_point(
-            start, context, self._n_initial, self._leading_directions({}), self._sobol_point
+            start,
+            context,
+            self._n_initial,
+            self._leading_directions({}),
+            self._sequence_point,
+            self._effective_dims,
         )
         info = {
             **proposal.info,
             "start number": start.number,
             "points of the start": start.size,
             **_subspace_info(member),
-            **more,
+            **extra_info,
         }
         if proposal.info["phase"] == "fresh local":
             memory["subspace"] = without_score(memory["subspace"], proposal.x)
@@ -333,6 +339,15 @@ class BoringOptimizer(NamingOptimizer):
             "left out": ", ".join(left_out) or None,
             "learned": int(member is not None and member.learned),
         }
+
+    @property
+    def _effective_dims(self) -> Sequence[int]:
+        """The d that local models may learn."""
+        known = self.options.effective_dim
+        if self.options.subspace_every == 0 or self.space.dim == 1:
+            return ()
+        limit = min(self.options.max_effective_dim, self.space.dim)
+        return range(1, limit + 1) if known is None else (known,)
 
     def _leading_directions(self, memory: Mapping[str, Any]) -> int:
         known = self.options.effective_dim or memory.get("effective_dim", DEFAULT_EFFECTIVE_DIM)

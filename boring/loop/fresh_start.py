@@ -4,7 +4,7 @@ Half-rank warp, ten points and log-EI together trust one basin: once most points
 the warp measures everything by its small differences. That is what polishes so well, and what
 never leaves. No model fitted to those data helps much (plain and thinned values, wider warps
 and added noise were tried); forgetting them does. A fresh start is the loop in small: a few
-points of the Sobol sequence, then by turns a portfolio and a local model on the points of
+points of the space-filling sequence, then by turns a portfolio and a local model on the points of
 this start *alone*. When its own trust region has shrunk, the next start begins.
 
 Every second start measures values by its initial points only (`half_rank_warp` with
@@ -13,7 +13,7 @@ Every second start measures values by its initial points only (`half_rank_warp` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,6 +149,7 @@ def fresh_point(
     n_initial: int,
     effective_dim: int,
     design_point: Callable[[int], FloatArray],
+    effective_dims: Sequence[int] = (),
 ) -> Proposal:
     """Return the next point of a start; the memory holds the start alone.
 
@@ -161,7 +162,9 @@ def fresh_point(
     effective_dim : int
         Number of leading directions of the portfolio.
     design_point : callable
-        From a number to the point (D,) of the Sobol sequence, scaled units.
+        From a number to the point (D,) of the space-filling sequence, scaled units.
+    effective_dims : sequence of int, optional
+        Numbers of directions that the start's local model may learn.
     """
     data, n = context.data, len(context.data)
 
@@ -189,6 +192,7 @@ def fresh_point(
             domain=context.domain,
             taken=np.vstack([data.X, context.pending]),
             sees_noise=sees_noise(start.portfolio, context.noise_std),
+            effective_dims=effective_dims,
         )
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):

@@ -5,7 +5,8 @@ noise and its warp are made for the whole box. Near a minimum a smooth function 
 quadratic, and there a squared-exponential GP on *unwarped* values of the nearest points,
 with a floor on the noise of 1e-12, is worth orders of magnitude. It goes, in two rounds,
 through the metric C^(1/2) of its own expected gradient outer product, so that a bent valley
-comes out round.
+comes out round; and along the few directions that the neighbourhood as a whole shows
+(`boring.loop.local_metric`). The likeliest of the three proposes.
 
 The next point maximises log-EI inside a box of half-width r around the incumbent. Once r is
 small it maximises a lower confidence bound instead, and the model forgets what is far away:
@@ -21,7 +22,7 @@ follows what steps bring is in `boring.loop.trust_region`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +36,8 @@ from boring.acquisition.ucb import LowerConfidenceBound
 from boring.domain import Domain
 from boring.effort import FULL, Effort
 from boring.feasibility import Feasibility, LogSum
-from boring.kernels import (
-    SQUARED_EXPONENTIAL,
-    AdditiveKernel,
-    FeatureMap,
-    Isotropic,
-    KernelTerm,
-)
+from boring.kernels import FeatureMap, Isotropic
+from boring.loop.local_metric import directions_map, update_directions
 from boring.loop.trust_region import (
     LEAST_RADIUS,
     failures_in_a_row,
@@ -51,8 +47,9 @@ from boring.loop.trust_region import (
     shrunk,
 )
 from boring.models.gp import GaussianProcessModel
+from boring.models.neighbourhood import NOISE_PRIOR, VARIANCE_PRIOR, neighbourhood_model
 from boring.models.posterior import GaussianProcess, best_in_noise
-from boring.models.priors import Gaussian, dimension_scaled
+from boring.models.priors import dimension_scaled
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
 
@@ -62,25 +59,23 @@ from boring.typing import BoolArray, FloatArray
 POINTS_PER_DIMENSION = 7
 LEAST_POINTS = 20
 MANY_DIMENSIONS = 10
-# Half-width from which on steps go to the best lower confidence bound, so many standard
-# deviations below the mean. [chosen here. Runs with 0, 1 and 2: camelback 2-in-10 ends in the
-# median at 9e-9, 6e-9 and 2e-9 (12 development runs), and its angle is below 2 degrees in 19, 18
-# and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5 ends
-# at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25 at 80 6e-4, 4e-4 and 6e-4,
-# Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8 and 3e-8 (6)] Such a model
-# keeps the points within so many half-widths (times the root of D), but at least 50 or two per
-# dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7 instead of 4e-8]
+# Half-width below which steps go to the best lower confidence bound, and how many standard
+# deviations below the mean that is. [chosen here. Runs with 0, 1 and 2: camelback 2-in-10 ends in
+# the median at 9e-9, 6e-9 and 2e-9 (12 development runs), and its angle is below 2 degrees in 19,
+# 18 and 24 of 32 (those and the 20 of the README, on which 1 and 2 end at 7e-9 and 2e-8); 2-in-5
+# ends at 1e-8, 9e-9 and 1e-8, worst 3e-6, 4e-8 and 1e-6 (18); Branin 2-in-25 at 80 6e-4, 4e-4 and
+# 6e-4, Rosenbrock 5-in-10 at 100 3.1, 3.2 and 3.6, exact structure 8e-9, 2e-8 and 3e-8 (6)]
 CLOSE_RADIUS = 0.05
 CAUTION = 2.0
+# The model of such a step keeps the points within so many half-widths (times the root of D), but
+# at least 50 or two per dimension. [chosen here: of 20 points camelback 2-in-5 ends at 3e-7 instead
+# of 4e-8]
 CLOSE_REACH = 10.0
 LEAST_CLOSE_POINTS, CLOSE_POINTS_PER_DIMENSION = 50, 2
 # The model lives in units of the median distance to the incumbent and of the values' spread.
-CONSTANT_VARIANCE = 100.0
-VARIANCE_PRIOR = Gaussian(2.0, 2.0)
-VARIANCE_BOUNDS = (-4.0, 14.0)
 LENGTHSCALE_CENTER = 2.0
-NOISE_PRIOR = Gaussian(float(np.log(1e-8)), 3.0)
-NOISE_BOUNDS = (1e-12, 1.0)
+# Lengthscale from which a fit in learned directions starts.
+DIRECTIONS_LENGTHSCALE = 2.0
 METRIC_FLOOR = 1e-3
 ISOTROPIC_ITERATIONS = 50
 METRIC_ITERATIONS = 40
@@ -112,7 +107,7 @@ class LocalStep:
     radius : float
         Half-width of the trust region, scaled units.
     memory : dict
-        JSON-able.
+        For the next step, JSON-able.
     """
 
     x: FloatArray | None
@@ -123,17 +118,7 @@ class LocalStep:
 
 def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
     """Return a constant plus a smooth term, in units of the neighbourhood."""
-    term = KernelTerm(
-        SQUARED_EXPONENTIAL,
-        feature_map,
-        "local",
-        VARIANCE_PRIOR,
-        dimension_scaled(dim, center=LENGTHSCALE_CENTER),
-        variance_bounds=VARIANCE_BOUNDS,
-    )
-    return GaussianProcessModel(
-        AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR, NOISE_BOUNDS
-    )
+    return neighbourhood_model(feature_map, dimension_scaled(dim, center=LENGTHSCALE_CENTER))
 
 
 def fit_local(
@@ -142,8 +127,9 @@ def fit_local(
     in_metric: bool = True,
     noise_variance: float | None = None,
     sees_noise: bool = False,
+    directions: FeatureMap | None = None,
 ) -> GaussianProcess:
-    """Fit isotropically, then in the metric that this fit sees; keep the likelier.
+    """Fit isotropically, in the metric that this fit sees and along directions; keep the best.
 
     Parameters
     ----------
@@ -157,6 +143,8 @@ def fit_local(
         Known, units of v squared; None learns it.
     sees_noise : bool, default False
         Whether the fit begins from much noise, too.
+    directions : FeatureMap, optional
+        Inputs stretched along directions that are known otherwise.
     """
     dim = U.shape[1]
     model = local_model(Isotropic(), dim).with_noise(noise_variance)
@@ -172,11 +160,18 @@ def fit_local(
     if not in_metric:
         return isotropic
     stretched, _ = metric_map(isotropic, U, METRIC_FLOOR)
-    model = local_model(stretched, dim).with_noise(noise_variance)
-    round_two = model.fit(U, v, round_one.theta, max_iterations=METRIC_ITERATIONS)
-    if round_two.value >= round_one.value:
-        return isotropic
-    return model.condition(round_two.theta, U, v)
+    rounds = [(stretched, round_one.theta)]
+    if directions is not None:
+        start = round_one.theta.copy()
+        start[1] = np.log(DIRECTIONS_LENGTHSCALE)
+        rounds.append((directions, start))
+    best, value = isotropic, round_one.value
+    for feature_map, start in rounds:
+        model = local_model(feature_map, dim).with_noise(noise_variance)
+        fit = model.fit(U, v, start, max_iterations=METRIC_ITERATIONS)
+        if fit.value < value:
+            best, value = model.condition(fit.theta, U, v), fit.value
+    return best
 
 
 def local_step(
@@ -193,6 +188,7 @@ def local_step(
     domain: Domain | None = None,
     taken: FloatArray | None = None,
     sees_noise: bool = False,
+    effective_dims: Sequence[int] = (),
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and propose a point of its trust region.
 
@@ -216,10 +212,13 @@ def local_step(
     domain : Domain, optional
         Where the step may lead; None is the whole box.
     taken : ndarray, shape (m, D), scaled units, optional
-        Points of the domain that the step is not to repeat, beside X.
+        Points of the domain that the step is not to repeat, besides X.
     sees_noise : bool, default False
         Then log-EI decides in small regions too: a bound on the mean would follow the noise. If
         the model finds noise here as well, the region is patient.
+    effective_dims : sequence of int, optional
+        Numbers of directions that may be learned around the incumbent (`boring.loop.local_metric`);
+        empty learns none, and so does noise.
 
     Returns
     -------
@@ -245,11 +244,16 @@ def local_step(
         "streak": int(memory["streak"]) + 1 if goes_on(X, judged, memory) else 0,
     }
     if not spread > NEGLIGIBLE * size:
-        return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
+        return _no_step(X[best], shrunk(radius, X.shape[1]), remembered)
     values = (y[near] - y[best]) / spread
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
-    posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise)
+    directions = memory.get("directions", {})
+    if in_metric and not sees_noise:
+        directions = update_directions(X, y, directions, effective_dims, rng)
+    remembered["directions"] = directions
+    along = None if sees_noise else directions_map(directions)
+    posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise, along)
     is_noisy = sees_noise and bool(posterior.noise_variance > LOCALLY_NOISY)
     remembered["noisy"] = is_noisy
     remembered["noise_std"] = float(np.sqrt(posterior.noise_variance)) * spread
@@ -282,7 +286,7 @@ def local_step(
         )
     gain = float(np.exp(log_gain)) * spread
     if not gain > NEGLIGIBLE * size:
-        return _nothing(X[best], shrunk(radius, X.shape[1]), remembered)
+        return _no_step(X[best], shrunk(radius, X.shape[1]), remembered)
     x = np.clip(X[best] + unit_length * offset, -1.0, 1.0)
     if domain is not None:
         x = domain.snap(x)[0]
@@ -339,7 +343,7 @@ def _best_in_box(
     return np.asarray(found.x), -float(found.fun)
 
 
-def _nothing(center: FloatArray, radius: float, remembered: dict[str, Any]) -> LocalStep:
+def _no_step(center: FloatArray, radius: float, remembered: dict[str, Any]) -> LocalStep:
     """Return the step of a neighbourhood in which nothing is left to gain."""
     remembered |= {"proposed": center.tolist(), "gain": 0.0, "radius": radius}
     return LocalStep(None, 0.0, radius, remembered)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
+from boring.loop.local_metric import nearby_factor
 from boring.loop.schedule import sees_noise
 from boring.loop.subspace_turn import factor_of
 from boring.optimizer import Optimizer
@@ -27,6 +28,7 @@ class NamingOptimizer(Optimizer):
     """Base of the optimisers with an effective dimension, a subspace and a surrogate.
 
     Estimates and models are made when they are asked for, and kept until the next point is told.
+    Subclasses have the options ``effective_dim`` and ``max_effective_dim``.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class NamingOptimizer(Optimizer):
                 min(self.options.max_effective_dim, self.space.dim),
                 self.memory.get("subspace", {}),
                 rng,
+                nearby_factor(self.memory.get("local", {}).get("directions", {})),
             )
 
     @property
@@ -90,7 +93,9 @@ class NamingOptimizer(Optimizer):
             self._models = (n, model)
         return self._models[1]
 
-    def _best_by_mean(self) -> BestByMean | None:
+    @property
+    def best_by_mean(self) -> BestByMean | None:
+        """The visited point, feasible if any is, that is best by mean; None without noise."""
         is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
         if not is_noisy or self.surrogate is None:
             return None

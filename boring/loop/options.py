@@ -23,10 +23,11 @@ class BoringOptions:
     subspace_from : int, default 15
         Evaluations from which on the subspace may take turns.
     subspace_every : int, default 1
-        The subspace may take every so many of the portfolio's turns; 0 switches it off.
+        The subspace may take every so many of the portfolio's turns; 0 switches it off, and the
+        directions of the local model (`boring.loop.local_metric`), too.
     local_from : int, default 15
-        Evaluations from which on every second turn is the local model's, but not before
-        there are D/2; 0 switches it off, and the fresh starts with it.
+        Evaluations from which on the local model takes turns (`boring.loop.schedule`), but not
+        before there are D/2; 0 switches it off, and the fresh starts with it.
     fresh_starts : bool, default True
         Whether a search that has settled looks for another basin.
     ask_seconds : float, optional

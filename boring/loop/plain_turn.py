@@ -32,10 +32,17 @@ def posterior_of_trend(
         Unwarped, larger is better.
     memory : mapping
         What was returned at its last turn; empty before the first.
-    noise_variance : float, optional
+    noise_variance : float or None
         Known, units of y squared; None learns it.
     effort : Effort
         Whether the hyperparameters may be fitted anew.
+
+    Returns
+    -------
+    posterior : GaussianProcess
+        Of the standardised values.
+    memory : dict
+        JSON-able.
     """
     values = standardize(y)
     model = plain_model(X.shape[1]).with_noise(warped_noise(noise_variance, y, values))

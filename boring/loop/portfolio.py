@@ -100,7 +100,17 @@ MEMBER_NAMES = ("iso", "ard", "metric", "mixed")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A fitted member of the portfolio."""
+    """A fitted member of the portfolio.
+
+    Attributes
+    ----------
+    name : str
+        One of `MEMBER_NAMES`.
+    posterior : GaussianProcess
+        Of half-rank warped values.
+    score : float
+        Decayed sum of its one-step-ahead log densities.
+    """
 
     name: str
     posterior: GaussianProcess
@@ -119,14 +129,14 @@ class Portfolio:
         Eigenvectors of the gradient metric, the most varied direction first.
     memory : dict
         JSON-able: hyperparameters and scores for the next step.
-    kept : tuple of str
-        Members that were not refitted.
+    not_refitted : tuple of str
+        Names of the members that kept their last hyperparameters.
     """
 
     members: tuple[Member, ...]
     directions: FloatArray
     memory: dict[str, Any]
-    kept: tuple[str, ...] = ()
+    not_refitted: tuple[str, ...] = ()
 
     @property
     def weights(self) -> FloatArray:
@@ -150,14 +160,14 @@ def single_model(
     return GaussianProcessModel(AdditiveKernel([term], CONSTANT_VARIANCE), NOISE_PRIOR)
 
 
-def lengthscale_prior(dim: int, n: int) -> ParameterPrior:
+def prior_of_shared_lengthscale(dim: int, n: int) -> ParameterPrior:
     """Return the prior of a lengthscale that all inputs share, given n points."""
     return shared_lengthscale(dim) if n <= SURE_UNTIL else dimension_scaled(dim)
 
 
 def iso_model(dim: int, n: int = 0) -> GaussianProcessModel:
-    """Return the isotropic model over all D inputs, for n points (see `lengthscale_prior`)."""
-    return single_model(Isotropic(), lengthscale_prior(dim, n))
+    """Return the isotropic model over all D inputs, with its lengthscale's prior for n points."""
+    return single_model(Isotropic(), prior_of_shared_lengthscale(dim, n))
 
 
 def ard_model(dim: int) -> GaussianProcessModel:
@@ -167,14 +177,16 @@ def ard_model(dim: int) -> GaussianProcessModel:
 
 def metric_model(stretched: FeatureMap, dim: int, n: int = 0) -> GaussianProcessModel:
     """Return the isotropic model on X C^(1/2), for n points."""
-    return single_model(stretched, lengthscale_prior(dim, n))
+    return single_model(stretched, prior_of_shared_lengthscale(dim, n))
 
 
 def mixed_model(basis: FloatArray, n: int = 0) -> GaussianProcessModel:
     """Return the isotropic model plus an isotropic term on X U, U (D, d), for n points."""
     dim, rank = basis.shape
     terms = [
-        KernelTerm(MATERN52, Isotropic(), "all", VARIANCE_PRIOR, lengthscale_prior(dim, n)),
+        KernelTerm(
+            MATERN52, Isotropic(), "all", VARIANCE_PRIOR, prior_of_shared_lengthscale(dim, n)
+        ),
         KernelTerm(
             MATERN52, Projected(basis), "leading", SECOND_VARIANCE_PRIOR, dimension_scaled(rank)
         ),
@@ -268,7 +280,7 @@ def fit_portfolio(
     memory : mapping
         What `Portfolio.memory` was at the last step; empty at the first.
     entropy : int
-        Seeds the points over which the gradient metric is averaged.
+        Seeds the random points over which the gradient metric is averaged.
     effort : Effort, optional
         Who is refitted; the others keep their last hyperparameters.
     noise_variance : float, optional

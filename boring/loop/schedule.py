@@ -1,8 +1,8 @@
-"""Whose turn it is: the portfolio, the local model, or a fresh start.
+"""Whose turn it is: the portfolio, the plain process, the local model, or a fresh start.
 
-The two searches take turns, and a local model whose step was good goes on at once. Of the
-progress of the last two thirds of a run on a smooth function nearly all is the local model's
-(Rosenbrock 5-in-10: 0.29 decades by 50 local steps, 0.04 by 32 turns of the portfolio); the
+The portfolio and the local model take turns, and a local model whose step was good goes on at
+once. Of the progress of the last two thirds of a run on a smooth function nearly all is the local
+model's (Rosenbrock 5-in-10: 0.29 decades by 50 local steps, 0.04 by 32 turns of the portfolio); the
 portfolio keeps at least every fourth evaluation, to find where polishing pays. A local model
 that fails three times in a row steps back to every fourth evaluation until it succeeds or has
 settled: many inputs take many failures, and meanwhile the portfolio gets further (eight
@@ -51,7 +51,8 @@ SETTLED_IN_NOISE = ("local", "portfolio", "plain", "fresh start")
 # points, below which a search has settled; and further still. [chosen here]
 SETTLED_RADIUS, SETTLED_GAIN = 1e-2, 1e-5
 DEEP_RADIUS, DEEP_GAIN = 1e-3, 1e-10
-# A step to the best bound whose promise is below this has settled, too: it will polish for long.
+# A search whose step to the best bound promises less than this, in the same units, has settled,
+# too: it will polish for long.
 SETTLED_PROMISE = 1e-2
 # Local steps, in units of D, before which no search has settled. [chosen here]
 STEPS_PER_DIMENSION = 1.0
@@ -90,7 +91,7 @@ def has_settled(memory: Mapping[str, Any] | None, spread: float, dim: int) -> bo
     """Tell whether a local model (its memory) expects next to nothing, or keeps failing."""
     if memory and memory.get("promised", np.inf) < SETTLED_PROMISE * spread:
         return True
-    return _below(memory, SETTLED_RADIUS ** patience(dim), SETTLED_GAIN * spread)
+    return _is_small(memory, SETTLED_RADIUS ** patience(dim), SETTLED_GAIN * spread)
 
 
 def kind_of_turn(
@@ -140,6 +141,7 @@ def _has_had_its_streak(memory: Mapping[str, Any], n: int) -> bool:
 def _cycle(
     y: FloatArray, memory: Mapping[str, Any] | None, spread: float, dim: int, noisy: bool
 ) -> tuple[str, ...]:
+    """Return the kinds that take turns, in order, given how far the local model has come."""
     if not memory:
         return SEARCHING_IN_NOISE if noisy else SEARCHING
     has_tried = memory["steps"] >= STEPS_PER_DIMENSION * dim
@@ -156,5 +158,6 @@ def _cycle(
     return DEEP if lost or memory["gain"] < digits else SETTLED
 
 
-def _below(memory: Mapping[str, Any] | None, radius: float, gain: float) -> bool:
+def _is_small(memory: Mapping[str, Any] | None, radius: float, gain: float) -> bool:
+    """Tell whether a local model's region or its expected gain is below these."""
     return bool(memory and (memory["radius"] < radius or memory["gain"] < gain))

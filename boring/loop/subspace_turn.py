@@ -6,10 +6,10 @@ factor (D, d), the rest going to a small isotropic term:
     f(x) = g_0(M'x) + g_1(x).
 
 Its own one-step-ahead score minus that of an isotropic GP on the *same* warped values is
-the gate: while it is positive, this surrogate alone chooses every second point. Turns pay
-late, by polishing and by leaving local optima, and they make the data that name the
-subspace; without the gate they lose where the subspace is not yet known (rotated Branin
-2-in-25: 6e-4 ungated against 4e-5 without turns).
+the gate: while it is positive, this surrogate chooses alone where the portfolio would have,
+and at every second turn of the fresh starts. Turns pay late, by polishing and by leaving local
+optima, and they make the data that name the subspace; without the gate they lose where the
+subspace is not yet known (rotated Branin 2-in-25: 6e-4 ungated against 4e-5 without turns).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LEARNED_ITERATIONS = 40
 # The full-rank learner is run anew whenever the data have grown by this factor; in
 # between the factor is warm-started. [chosen here, for time]
 RELEARN_GROWTH = 1.15
-# Gate above which the subspace is trusted on this evidence alone: with S > 10, 183 of 197 runs on
+# Gate above which the subspace is trusted on this evidence alone: above 10, 183 of 197 runs on
 # embedded test functions had their largest principal angle below 10 degrees.
 TRUSTED_GATE = 10.0
 

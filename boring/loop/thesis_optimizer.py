@@ -26,8 +26,9 @@ class ThesisOptimizer(BoringOptimizer):
     space, direction, seed
         As for `BoringOptimizer`.
     n_initial : int, optional
-        Random points of the embedding before REMBO's own model starts; default d + 1,
-        they count as burn-in.
+        Random points of the embedding before REMBO's own model starts, which count as burn-in;
+        default ``embedding_dim`` + 1. With ``burn_in_design="sobol"`` space-filling points;
+        default ``burn_in``.
     **options
         See `ThesisOptions`.
     """

@@ -17,7 +17,8 @@ import numpy as np
 
 from boring.typing import BoolArray, FloatArray
 
-# The trust region: share of the expected gain that makes a step good, and what follows.
+# Share of the expected gain that makes a step good; factors of the half-width after a good step and
+# after a failure; and its least value, scaled units.
 GOOD_SHARE = 0.25
 GROW = 1.5
 SHRINK = 0.6
@@ -33,12 +34,12 @@ PATIENCE_IN_NOISE = 0.3
 REFERENCE_DIMENSION = 5
 # A told point is the proposed one if all coordinates agree to this (scaled units): there and
 # back between raw and scaled units costs a few digits.
-SAME = 1e-12
+SAME_POINT = 1e-12
 
 
 def same_rows(X: FloatArray, x: Sequence[float]) -> BoolArray:
-    """Tell which rows of X (m, D) are the point x, to the rounding of `SAME`; shape (m,)."""
-    return np.asarray(np.all(np.abs(X - np.asarray(x)) <= SAME, axis=1))
+    """Tell which rows of X (m, D) are the point x, to the rounding of `SAME_POINT`; shape (m,)."""
+    return np.asarray(np.all(np.abs(X - np.asarray(x)) <= SAME_POINT, axis=1))
 
 
 def patience(dim: int) -> float:
@@ -83,7 +84,7 @@ def next_radius(
     y : ndarray, shape (n,)
         Larger is better.
     memory : mapping
-        `LocalStep.memory` of the last step; empty before the first.
+        `boring.loop.local_turn.LocalStep.memory` of the last step; empty before the first.
     best : int
         Index of the incumbent.
     sees_noise : bool, default False

@@ -40,23 +40,3 @@ class ObjectiveSurrogate(Protocol):
     def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance without noise, each (m,), at X (m, D) or (D,), raw units."""
         ...
-
-
-@runtime_checkable
-class SupportsGradient(Protocol):
-    """A posterior whose mean and variance have gradients in the inputs."""
-
-    def predict_with_gradient(
-        self, X: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return mean (m,), variance (m,), and their gradients (m, D) at X (m, D)."""
-        ...
-
-
-@runtime_checkable
-class SupportsComponents(Protocol):
-    """A posterior that splits into the terms of an additive kernel."""
-
-    def components(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return component means and variances, each (m, J), at X (m, D)."""
-        ...

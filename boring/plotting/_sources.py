@@ -54,7 +54,7 @@ def result_of(source: Any) -> Any:
     optimizer = source.optimizer if isinstance(source, RecordedStudy) else source
     if not isinstance(optimizer, Optimizer):
         return source
-    return support.build_result(optimizer, optimizer.state().history, {}, None)
+    return support.build_result(optimizer, optimizer.history, {}, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ def points_of(
         points = as_points(array, array.shape[1], "X")
         return Points(points, as_values(y, len(points), "y"), box, None)
     if isinstance(source, Optimizer):
-        history = source.state().history
+        history = source.history
         rows = history.constraints(source.n_constraints)
         return Points(history.X, history.y, source.space, source.direction, rows)
     if isinstance(source, OptimizationResult):

@@ -291,7 +291,7 @@ def _recorded_angles(source: Any) -> tuple[FloatArray, FloatArray]:
     if isinstance(source, OptimizationResult):
         infos = [(record.index, record.info) for record in source.records]
     elif isinstance(source, Optimizer):
-        history = source.state().history
+        history = source.history
         infos = [(t.index, history.asks[t.ask].info) for t in history.tells if t.ask is not None]
     else:
         raise InvalidInputError(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import signal
 import threading
 import time
@@ -12,9 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from boring.evaluation import in_words
+from boring.evaluation import in_words, numbers_of
 
 __all__ = ["Outcome", "evaluate"]
 
@@ -33,6 +29,8 @@ class Outcome:
     defect : str or None
         What was returned instead of numbers.
     seconds : float
+    exit_code : tuple of one int, str or None, optional
+        Of the ``SystemExit`` by which the objective, or a signal's handler in it, ends the program.
     """
 
     value: float
@@ -40,6 +38,7 @@ class Outcome:
     error: str | None
     defect: str | None
     seconds: float
+    exit_code: tuple[int | str | None] | None = None
 
 
 def evaluate(
@@ -48,7 +47,7 @@ def evaluate(
     n_constraints: int,
     timeout: float | None,
 ) -> Outcome:
-    """Call the objective; its exceptions become part of the outcome.
+    """Call the objective; what it raises becomes part of the outcome.
 
     Parameters
     ----------
@@ -63,44 +62,23 @@ def evaluate(
     Outcome
     """
     start = time.perf_counter()
-    value, constraints, error, defect = float("nan"), None, None, None
+    value, constraints, error, defect, exit_code = float("nan"), None, None, None, None
     try:
         with _alarm(timeout):
             returned = fun(dict(parameters))
-    except (Exception, SystemExit) as raised:
+    except Exception as raised:
         error = in_words(raised)
+    except SystemExit as raised:
+        # Raised from here, it would end a worker instead of the program.
+        is_plain = raised.code is None or isinstance(raised.code, (int, str))
+        exit_code = (raised.code if is_plain else in_words(raised),)
     else:
         try:
-            value, constraints = _numbers(returned, n_constraints)
-        except (TypeError, ValueError) as wrong:
+            value, constraints = numbers_of(returned, n_constraints)
+        except TypeError as wrong:
             defect = str(wrong)
-    return Outcome(value, constraints, error, defect, time.perf_counter() - start)
-
-
-def _numbers(returned: Any, n_constraints: int) -> tuple[float, tuple[float, ...] | None]:
-    if not n_constraints:
-        return _number(returned), None
-    if not isinstance(returned, tuple) or len(returned) != 2:
-        raise TypeError(
-            f"with {n_constraints} constraints it must return (value, [c_1, ...]), not "
-            f"{type(returned).__name__} {str(returned)[:60]!r}"
-        )
-    values = tuple(_number(item) for item in np.ravel(np.asarray(returned[1], dtype=object)))
-    if len(values) != n_constraints:
-        raise ValueError(f"it must return {n_constraints} constraints, not {len(values)}")
-    return _number(returned[0]), values
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iufb":
-        return float(value.reshape(()))
-    if isinstance(value, (numbers.Real, np.bool_)):
-        number: Any = value
-        try:
-            return float(number)
-        except OverflowError:
-            return math.inf if number > 0 else -math.inf
-    raise TypeError(f"it must return a number, not {type(value).__name__} {str(value)[:60]!r}")
+    seconds = time.perf_counter() - start
+    return Outcome(value, constraints or None, error, defect, seconds, exit_code)
 
 
 @contextmanager

@@ -6,28 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from boring import _optimizer_support as support
 from boring._json import canonical
 from boring.exceptions import JournalError
-from boring.journal import Journal, JournalContents, journal_exists
+from boring.journal import JournalContents, journal_exists
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 
-__all__ = ["new_journal", "space_of_file"]
+__all__ = ["space_of_file", "start_file"]
 
 
-def new_journal(target: Path, optimizer: Optimizer, space: ParameterSpace) -> Journal:
-    """Return the journal of a new study; its file must not hold anything yet."""
+def start_file(target: Path, optimizer: Optimizer, space: ParameterSpace) -> None:
+    """Begin the file of a new study, which must not hold anything yet."""
     if journal_exists(target):
         raise JournalError(
             f"A new study must not overwrite a file; {target} holds something. Carry on "
             "with it (Study.open, or 'boring ask' in a shell), or choose another path."
         )
-    header = {
-        **support.journal_header(optimizer),
-        "study": {"space": canonical(space.to_dict(), "space")},
-    }
-    return Journal(target, header=header)
+    optimizer.start_journal(target, {"study": {"space": canonical(space.to_dict(), "space")}})
 
 
 def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:

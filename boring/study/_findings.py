@@ -211,7 +211,7 @@ def _unknown_of_subspace(estimate: SubspaceEstimate) -> list[str]:
 def outlook_of(study: RecordedStudy) -> OutlookReport:
     from boring.outlook import remaining_improvement
 
-    history = study.optimizer._history
+    history = study.optimizer.history
     best = best_so_far(history.y, study.direction, history.constraints(study.n_constraints))
     n_recent = min(N_RECENT, max(0, len(best) - 1))
     gain = None

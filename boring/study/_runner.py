@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from boring._run import check_callables
+from boring._run import Clock, check_callables
 from boring._warn import warn
 from boring.evaluation import check_on_error
 from boring.exceptions import (
@@ -23,9 +23,7 @@ from boring.exceptions import (
     SpaceExhaustedError,
 )
 from boring.progress import ProgressBar
-from boring.result import best_so_far
-from boring.stopping import RunStatus, StoppingCondition
-from boring.typing import FloatArray
+from boring.stopping import StoppingCondition
 from boring.validation import as_real
 
 from ._evaluation import Outcome
@@ -101,19 +99,17 @@ class _Runner:
         self.study = study
         self.pool = pool
         self.n_evaluations = n_evaluations
+        self.clock = Clock(study.optimizer, n_evaluations, stopping)
         self.on_error = on_error
         self.retries = retries
         self.timeout = timeout
-        self.stopping = stopping
         self.callback: StudyCallback | None = None
         self.bar: Any = None
         self.queue = deque(_Task(suggestion) for suggestion in study.outstanding)
         self.running: dict[Future[Outcome], _Task] = {}
         self.abandoned: set[Future[Outcome]] = set()
         self.n_started = 0
-        self.n_done = 0
         self.failures: list[str] = []
-        self.start = time.perf_counter()
         self.reasons: dict[str, float] = {}
         self.trouble: BaseException | None = None
 
@@ -121,7 +117,7 @@ class _Runner:
         """Run to the end; see `Study.run` for what is raised."""
         interrupted = True
         try:
-            self.reasons = self._reasons()
+            self.reasons = self.clock.reasons()
             while True:
                 self._refill()
                 if self.running:
@@ -136,14 +132,14 @@ class _Runner:
             self.pool.close(wait=not is_busy)
         if self.trouble is not None:
             raise self.trouble
-        if len(self.failures) == self.n_done >= MANY_FAILURES:
+        if len(self.failures) == self.clock.n_done >= MANY_FAILURES:
             warn(
-                f"Evaluations should give values; all {self.n_done} of this run failed, the last "
-                f"with {self.failures[-1]}. They are recorded as failures. Mend the function, or "
-                "pass on_error='raise' to end a run at the first.",
+                f"Evaluations should give values; all {len(self.failures)} of this run failed, the "
+                f"last with {self.failures[-1]}. They are recorded as failures. Mend the function, "
+                "or pass on_error='raise' to end a run at the first.",
                 NonFiniteWarning,
             )
-        self.study.optimizer._stop_reason = self.reasons
+        self.study.optimizer.note_stop(self.reasons)
 
     @property
     def _is_over(self) -> bool:
@@ -244,6 +240,8 @@ class _Runner:
 
     def _tell(self, task: _Task, outcome: Outcome) -> None:
         number = task.suggestion.number
+        if outcome.exit_code is not None:
+            raise SystemExit(*outcome.exit_code)
         if outcome.defect is not None:
             self.trouble = self.trouble or EvaluationError(
                 f"The objective must return numbers; of evaluation {number}, "
@@ -280,11 +278,10 @@ class _Runner:
             tell()
         except JournalError as error:
             self.trouble = self.trouble or error
-        self.n_done += 1
-        self.bar.update(float(self._best()[-1]))
+        self.bar.update(self.clock.count())
         stopped = self.callback is not None and bool(self.callback(self.study, number))
         if not self.reasons:
-            self.reasons = self._reasons()
+            self.reasons = self.clock.reasons()
         if stopped:
             self.reasons = {**self.reasons, "callback": float(number)}
 
@@ -346,39 +343,10 @@ class _Runner:
             if future.cancel() or not future.done() or future.exception() is not None:
                 continue
             outcome = future.result()
-            if outcome.error is None and outcome.defect is None:
+            if not any((outcome.error, outcome.defect, outcome.exit_code)):
                 number, seconds = task.suggestion.number, outcome.seconds
                 with suppress(JournalError):  # It is in memory then, for close to write.
                     self.study.tell(number, outcome.value, outcome.constraints, seconds=seconds)
-
-    # When to stop.
-
-    def _reasons(self) -> dict[str, float]:
-        optimizer = self.study.optimizer
-        found = dict(optimizer._stop_reasons())
-        if self.stopping is not None:
-            status = RunStatus(
-                n_told=optimizer.n_told,
-                n_evaluations=self.n_done,
-                seconds=time.perf_counter() - self.start,
-                best_so_far=self._best(),
-                direction=optimizer.direction,
-                remaining_improvement=self._remaining_improvement,
-            )
-            found.update(self.stopping.check(status))
-        if self.n_done >= self.n_evaluations:
-            found["n_evaluations"] = float(optimizer.n_told)
-        return found
-
-    def _remaining_improvement(self) -> float | None:
-        from boring.outlook import remaining_improvement
-
-        return remaining_improvement(self.study.optimizer)
-
-    def _best(self) -> FloatArray:
-        history = self.study.optimizer._history
-        constraints = history.constraints(self.study.n_constraints)
-        return best_so_far(history.y, self.study.direction, constraints)
 
 
 def _is_killed_worker(error: BaseException) -> bool:

@@ -99,13 +99,13 @@ class RecordedStudy:
     def outstanding(self) -> list[Suggestion]:
         """What was asked and has no value yet, oldest first."""
         with self._mutex:
-            return self._suggestions(self._optimizer._history.pending)
+            return self._suggestions(self._optimizer.history.pending)
 
     @property
     def best(self) -> dict[str, Any] | None:
         """``parameters``, ``value`` and ``number`` of the best feasible value; None without one."""
         with self._mutex:
-            history = self._optimizer._history
+            history = self._optimizer.history
             constraints = history.constraints(self.n_constraints)
             index = best_index(history.y, self.direction, constraints)
             if index is None or not feasible_rows(history.y, constraints)[index]:
@@ -125,10 +125,10 @@ class RecordedStudy:
         to be true. None as long as the optimiser sees no noise, or knows no such model.
         """
         with self._mutex:
-            found = self._optimizer._best_by_mean()
+            found = self._optimizer.best_by_mean
             if found is None:
                 return None
-            history = self._optimizer._history
+            history = self._optimizer.history
             told = next(tell for tell in history.tells if np.array_equal(tell.x, found.x))
             parameters = parameters_of(told, self._space)
             return {"parameters": parameters, "mean": found.mean, "sd": found.sd}
@@ -179,7 +179,7 @@ class RecordedStudy:
     def status(self) -> StudyStatus:
         """Return where the study stands."""
         with self._mutex:
-            history = self._optimizer._history
+            history = self._optimizer.history
             feasible = feasible_rows(history.y, history.constraints(self.n_constraints))
             failed = ~np.isfinite(history.y)
             return StudyStatus(
@@ -213,7 +213,7 @@ class RecordedStudy:
             parameter has already gets an underscore.
         """
         with self._mutex:
-            history = self._optimizer._history
+            history = self._optimizer.history
             told = [(tell, parameters_of(tell, self._space)) for tell in history.tells]
             return _tables.rows_of_history(history, told, self._space.names, self.n_constraints)
 
@@ -226,4 +226,4 @@ class RecordedStudy:
         _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
 
     def _suggestions(self, numbers: Iterable[int]) -> list[Suggestion]:
-        return suggestions(self._space, self._optimizer._history, numbers)
+        return suggestions(self._space, self._optimizer.history, numbers)

@@ -50,7 +50,7 @@ def make_report(study: RecordedStudy, *, with_subspace: bool = True) -> StudyRep
     StudyReport
     """
     status = study.status()
-    history = study.optimizer._history
+    history = study.optimizer.history
     estimate, why = estimate_of(study) if with_subspace else (None, "It was not asked for.")
     noise = noise_of(study)
     directions = () if estimate is None else directions_of(study.space, estimate)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError, JournalError
-from boring.journal import Journal, read_journal
+from boring.journal import read_journal
 from boring.optimizer import Optimizer, factory_of
 from boring.parameters import ParameterSpace
 from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
 from boring.validation import as_positive_int
 
-from ._file import new_journal, space_of_file
+from ._file import space_of_file, start_file
 from ._lock import DEFAULT_WAIT, StudyLock
 from .status import StudyStatus, Suggestion
 from .written import WrittenStudy
@@ -114,7 +113,7 @@ class Study(WrittenStudy):
         target = Path(path)
         lock = StudyLock(target, wait)
         try:
-            made._journal = new_journal(target, made, parameters)
+            start_file(target, made, parameters)
         except BaseException:
             lock.release()
             raise
@@ -166,7 +165,7 @@ class Study(WrittenStudy):
             state = support.journal_state(contents)
             optimizer: Optimizer = Optimizer.from_state(state, domain=parameters.domain)
             if lock is not None:
-                optimizer._journal = Journal(target, contents=contents)
+                optimizer.continue_journal(contents)
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -205,10 +204,8 @@ class Study(WrittenStudy):
         part = self._space.domain_with(fixed) if fixed else None
         with self._mutex:
             self._check_writable()
-            n_pending = len(self._optimizer._history.pending) + n
-            with nullcontext() if part is None else self._optimizer._within(part):
-                self._optimizer.ask(n_pending)
-            return self._suggestions(self._optimizer._history.pending[-n:])
+            self._optimizer.ask(len(self._optimizer.history.pending) + n, within=part)
+            return self._suggestions(self._optimizer.history.pending[-n:])
 
     def __enter__(self) -> Self:
         """Return the study."""
@@ -284,8 +281,10 @@ class Study(WrittenStudy):
             If ``fun`` raises and ``on_error`` is ``"raise"``, or does not return numbers.
         JournalError
             If the file cannot be written: then what is under way is finished and kept in memory.
-        KeyboardInterrupt
+        KeyboardInterrupt, SystemExit
             Values that are there are told first; the rest stays outstanding for the next run.
+            ``fun`` may raise them wherever it runs, ``SystemExit`` by ``sys.exit``: they end the
+            program, and are no failures of a configuration.
         """
         from ._runner import run
 

@@ -93,7 +93,7 @@ class WrittenStudy(RecordedStudy):
         """
         with self._mutex:
             self._check_writable()
-            self._optimizer.withdraw(number_of(number, self._space, self._optimizer._history))
+            self._optimizer.withdraw(number_of(number, self._space, self._optimizer.history))
 
     def add(
         self,
@@ -158,7 +158,7 @@ class WrittenStudy(RecordedStudy):
     def flush(self) -> None:
         """Bring to disk what a full disk kept in memory; raise JournalError if it still cannot."""
         with self._mutex:
-            self._optimizer._write_journal()
+            self._optimizer.flush()
 
     def close(self) -> None:
         """Write what is left, and let others open the study; the study can then only be read.
@@ -186,9 +186,9 @@ class WrittenStudy(RecordedStudy):
         """Check entries, then record all of them."""
         with self._mutex:
             self._check_writable()
-            history = self._optimizer._history
+            history = self._optimizer.history
             events = tells(entries, self._space, history, self.n_constraints)
-            self._optimizer._record(events, expected=(NonFiniteWarning,), place=self._place)
+            self._optimizer.record(events, expected=(NonFiniteWarning,), place=self._place)
 
     def _place(self, tell: Tell) -> str:
         return str(parameters_of(tell, self._space))

@@ -1,8 +1,9 @@
 """The learner on data of an optimisation, which cluster around the optimum.
 
-The search is that of `boring.subspace.full_rank`; its noise floors are other ones, and the values
-are log-warped. How far the warp stretches the neighbourhood of the incumbent matters: too much, and
-the function is no longer smooth there, too little, and the digits that tell directions apart drown.
+The search is that of `boring.subspace.full_rank`, under lower noise floors, and the values should
+be log-warped: `choose_and_learn` takes them so. How far the warp stretches the neighbourhood of the
+incumbent matters: too much, and the function is no longer smooth there, too little, and the digits
+that tell directions apart drown.
 `most_evident_stretch` lets the evidence of y decide, as with warped processes (Snelson, Rasmussen &
 Ghahramani, "Warped Gaussian processes", NIPS 2003): the log posterior of the warped values plus the
 log slopes of the warp.
@@ -11,15 +12,14 @@ log slopes of the warp.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boring.subspace.dimension import DimensionRow, lowest_bic, n_free_parameters
-from boring.subspace.factor_fit import FactorSettings
+from boring.subspace.factor_fit import FactorFit, FactorSettings
 from boring.subspace.finish import axes_refit, thin_refit
 from boring.subspace.full_rank import (
-    LearnedFactor,
     SearchSettings,
     learn_factor,
     score_dimensions,
@@ -66,7 +66,7 @@ class Stretch:
 def score_clustered_dimensions(
     X: FloatArray, y: FloatArray, max_effective_dim: int | None
 ) -> tuple[DimensionRow, ...]:
-    """Return the BIC table over d under `CLUSTERED_CHOICE_FLOOR`, y standardised."""
+    """Return the BIC table over d under `CLUSTERED_CHOICE_FLOOR`, of standardised y."""
     floor = FactorSettings(noise_floor=CLUSTERED_CHOICE_FLOOR)
     return score_dimensions(X, y, max_effective_dim, floor)
 
@@ -79,11 +79,13 @@ def most_evident_stretch(
     *,
     rng: np.random.Generator,
     starts: Iterable[FloatArray] = (),
+    nearby: FloatArray | None = None,
 ) -> Stretch:
     """Return the log-warped values under which y is the most evident.
 
-    One search under `FIRST_STRETCH`; its factor is refitted to each stretch, and the largest
-    log posterior of y decides. Where that is another stretch, d is chosen again.
+    One search under `FIRST_STRETCH`; its factor, and the one of the incumbent's neighbourhood, are
+    refitted to each stretch, and the largest log posterior of y, less the free parameters as in
+    BIC, decides. Where that is the search's with another stretch, d is chosen again.
 
     Parameters
     ----------
@@ -96,16 +98,30 @@ def most_evident_stretch(
     rng : numpy.random.Generator
     starts : iterable of ndarray, shape (D, k)
         Warm starts of the search.
+    nearby : ndarray, shape (D, k), optional
+        Factor learned around the incumbent (`boring.subspace.nearby`). If it wins, k is d.
     """
     values, _ = stretched(y, FIRST_STRETCH)
     rank, table = _dimension(X, values, effective_dim, max_effective_dim)
     settings = SearchSettings(FactorSettings(noise_floor=CLUSTERED_NOISE_FLOOR))
     learned = learn_factor(X, values, rank, rng=rng, settings=settings, starts=starts)
-    best = max(STRETCHES, key=lambda share: _evidence(X, y, learned, settings, share))
-    if best != FIRST_STRETCH:
-        values, _ = stretched(y, best)
+    ends = [(learned.fit, learned.axis_aligned)]
+    if nearby is not None and effective_dim in (None, nearby.shape[1]):
+        ends.append((replace(learned.fit, factor=nearby), False))
+    _, best, share = max(
+        (
+            (_evidence(X, y, end, aligned, settings, share), end, share)
+            for end, aligned in ends
+            for share in STRETCHES
+        ),
+        key=lambda one: one[0],
+    )
+    values, _ = stretched(y, share)
+    if best is not learned.fit:
+        return Stretch(values, best.rank, (), best.factor)
+    if share != FIRST_STRETCH:
         rank, table = _dimension(X, values, effective_dim, max_effective_dim)
-    return Stretch(values, rank, table, learned.fit.factor)
+    return Stretch(values, rank, table, best.factor)
 
 
 def _dimension(
@@ -119,16 +135,22 @@ def _dimension(
 
 
 def _evidence(
-    X: FloatArray, y: FloatArray, learned: LearnedFactor, settings: SearchSettings, share: float
+    X: FloatArray,
+    y: FloatArray,
+    start: FactorFit,
+    axis_aligned: bool,
+    settings: SearchSettings,
+    share: float,
 ) -> float:
-    """Return the log posterior of y, up to a constant, with the factor refitted to a stretch."""
+    """Return the log posterior of y, up to a constant, refitted to a stretch, less BIC's price."""
     values, log_slopes = stretched(y, share)
-    (n, dim), rank = X.shape, learned.fit.rank
-    if learned.axis_aligned:
+    (n, dim), rank = X.shape, start.rank
+    if axis_aligned:
         refit, n_parameters = axes_refit(X, values, rank), rank
     else:
         refit, n_parameters = thin_refit(X, values), n_free_parameters(dim, rank)
-    return log_slopes - settings.finish(refit, learned.fit, n, n_parameters).fit.value
+    fitted = settings.finish(refit, start, n, n_parameters).fit
+    return log_slopes - fitted.value - 0.5 * float(np.log(n)) * n_parameters
 
 
 def choose_and_learn(
@@ -147,7 +169,7 @@ def choose_and_learn(
     ----------
     X : ndarray, shape (n, D), scaled units
     y : ndarray, shape (n,)
-        Any units.
+        Log-warped as a rule, any units.
     effective_dim : int or None
         None chooses d by BIC, under `CLUSTERED_CHOICE_FLOOR`.
     max_effective_dim : int, optional

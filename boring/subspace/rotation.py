@@ -16,18 +16,13 @@ from boring.exceptions import InvalidInputError
 from boring.subspace.importance import jackknife_error, students_factor
 from boring.typing import FloatArray
 
-__all__ = ["loading_errors", "readable_basis", "varimax", "varimax_criterion"]
+__all__ = ["loading_errors", "readable_basis", "varimax"]
 
 MAX_SWEEPS = 200
 """Passes over all pairs of columns; a handful is the rule [chosen here]."""
 
 ANGLE_TOLERANCE = 1e-10
 """A sweep whose largest rotation is below this many radians is the last [chosen here]."""
-
-
-def varimax_criterion(A: ArrayLike) -> float:
-    """Return the sum over columns of the variance of their squared entries."""
-    return float((np.asarray(A, dtype=np.float64) ** 2).var(axis=0).sum())
 
 
 def varimax(A: ArrayLike) -> FloatArray:
@@ -40,8 +35,8 @@ def varimax(A: ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray, shape (d, d)
-        A proper rotation to rounding, at a maximum of `varimax_criterion` over rotations of every
-        pair of columns; the global one for d = 2.
+        A proper rotation to rounding, at a maximum over rotations of every pair of columns of the
+        sum over columns of the variance of their squared entries; the global one for d = 2.
 
     Raises
     ------

@@ -149,15 +149,6 @@ def largest_angle(A: ArrayLike, B: ArrayLike) -> float:
     return float(principal_angles(A, B)[-1])
 
 
-def subspace_distance(A: ArrayLike, B: ArrayLike) -> float:
-    """Return the sine of the largest principal angle, in [0, 1].
-
-    For spans of equal dimension this is the spectral norm of the difference of their
-    orthogonal projectors.
-    """
-    return float(np.sin(largest_angle(A, B)))
-
-
 def sign_fix(W: ArrayLike) -> FloatArray:
     """Return W with each column's entry of largest magnitude made positive.
 

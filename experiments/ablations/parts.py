@@ -41,6 +41,12 @@ def open_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     return 1.0
 
 
+def closed_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
+    """Return a score that never lets the subspace have its turn."""
+    del X, y, memory
+    return -1.0
+
+
 def score_all(memory: Mapping[str, Any], x: FloatArray) -> Mapping[str, Any]:
     """Return the memory as it is: the local model's points count in the gate too."""
     del x
@@ -100,7 +106,11 @@ PARTS: tuple[Variant, ...] = (
     part("score decay 1", constants={"boring.loop.portfolio.SCORE_DECAY": 1.0}),
     part("min weight 0", constants={"boring.loop.portfolio.MIN_WEIGHT": 0.0}),
     part("min weight 0.4", constants={"boring.loop.portfolio.MIN_WEIGHT": 0.4}),
-    part("no subspace turns", {"subspace_every": 0}),
+    part("no subspace", {"subspace_every": 0}),
+    part("no subspace turns", constants={"boring.loop.subspace_turn.update_gate": closed_gate}),
+    part("no learned directions", constants={"boring.loop.local_metric.MOST_INPUTS": 0}),
+    part("directions without hops", constants={"boring.subspace.nearby.N_HOPS": 0}),
+    part("directions of a tenth", constants={"boring.loop.local_metric.PASSIVE_SCALE": 0.1}),
     part("subspace from 25", {"subspace_from": 25}),
     part("subspace every 3", {"subspace_every": 3}),
     part("no local model", {"local_from": 0}),

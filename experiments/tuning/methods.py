@@ -83,7 +83,7 @@ def _by_study(optimizer: str) -> Tuner:
         )
         for _ in range(budget):
             suggestion = study.ask()[0]
-            phase = study.optimizer.state().history.asks[-1].phase
+            phase = study.optimizer.history.asks[-1].phase
             value = tried(suggestion.parameters, phase)
             if np.isfinite(value):
                 study.tell(suggestion.number, value)

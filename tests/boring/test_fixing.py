@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from boring.domain import Domain, GridLattice
+from boring.exceptions import InvalidInputError
 from boring.fixing import FixedDomain
 from boring.loop.algorithm import BoringOptimizer
 
@@ -37,8 +38,7 @@ def test_an_optimiser_asks_within_a_part_and_comes_back():
     optimizer = BoringOptimizer([(0.0, 10.0)] * 3, direction="minimize", seed=0)
     part = FixedDomain(optimizer.domain, {1: 0.5})
     for _ in range(10):
-        with optimizer._within(part):
-            x = optimizer.ask()[0]
+        x = optimizer.ask(within=part)[0]
         assert x[1] == 7.5
         optimizer.tell(x, float(((x - 3.0) ** 2).sum()))
     assert optimizer.domain.is_plain
@@ -47,9 +47,11 @@ def test_an_optimiser_asks_within_a_part_and_comes_back():
 
 def test_an_error_leaves_the_whole_domain():
     optimizer = BoringOptimizer([(0.0, 10.0)] * 3, direction="minimize", seed=0)
-    with (
-        pytest.raises(RuntimeError, match="broken off"),
-        optimizer._within(FixedDomain(optimizer.domain, {1: 0.5})),
-    ):
-        raise RuntimeError("broken off")
+    broken = Domain(3, constraints=[lambda U: 1 / 0])
+    with pytest.raises(InvalidInputError, match="raised ZeroDivisionError"):
+        optimizer.ask(within=FixedDomain(broken, {1: 0.5}))
+    with pytest.raises(InvalidInputError, match="must be a Domain of 3 inputs"):
+        optimizer.ask(within=Domain(2))
     assert optimizer.domain.is_plain
+    assert len(optimizer.pending) == 0
+    assert optimizer.ask()[0][1] != 7.5

@@ -254,6 +254,33 @@ def test_a_journal_may_start_late(path):
     assert Wanderer.resume(path).state() == optimizer.state()
 
 
+def test_a_header_may_hold_more_and_a_read_journal_is_carried_on(path):
+    more = {"inputs": ["gain", "angle"], "direction": "maximize"}
+    drive(wanderer().start_journal(path, more), 3)
+    contents = read_journal(path)
+    assert contents.header["inputs"] == more["inputs"]
+    assert contents.header["direction"] == "minimize"
+    drive(wanderer().continue_journal(contents), 4)
+    assert Wanderer.resume(path).state() == drive(wanderer(), 7).state()
+
+
+def test_what_a_full_disk_refused_is_written_by_flush(path, monkeypatch):
+    optimizer = wanderer().start_journal(path)
+    x = optimizer.ask()[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", _full_disk)
+        with pytest.raises(JournalError, match="cannot be written"):
+            optimizer.tell(x, bowl(x))
+    assert read_journal(path).history.n_told == 0
+    optimizer.flush()
+    assert read_journal(path).history.n_told == 1
+    wanderer().flush()  # without a journal there is nothing to write
+
+
+def _full_disk(descriptor, data):
+    raise OSError("no space left on device")
+
+
 def test_two_writers_are_found_out_and_lose_nothing(path):
     first = drive(wanderer().start_journal(path), 2)
     second = drive(Wanderer.resume(path), 1)

@@ -160,9 +160,9 @@ def test_run_takes_pairs_and_stops_at_feasible_targets_only():
         lambda x: (bowl(x), [1.0, x[0] + 2.0]), 8, stopping=Stagnation(2), progress=False
     )
     assert stuck.stop_reason == {"n_evaluations": 8.0}
-    with pytest.raises(EvaluationError, match="must return a pair"):
+    with pytest.raises(EvaluationError, match="in place of a pair"):
         watcher().run(bowl, 8, progress=False)
-    with pytest.raises(EvaluationError, match="2 values"):
+    with pytest.raises(EvaluationError, match="returned 1 constraints in place of 2"):
         watcher().run(lambda x: (1.0, [1.0]), 8, progress=False)
 
 

@@ -42,7 +42,6 @@ def test_summary_by_hand():
     assert lower.tolist() == [3.5, 1.5]
     assert median.tolist() == [4.0, 2.0]
     assert upper.tolist() == [4.5, 2.5]
-    assert curves.evaluations_to(2.0).tolist() == [2.0, 2.0, np.inf]
 
 
 def test_a_failed_run_carries_its_last_best_on(make_record):

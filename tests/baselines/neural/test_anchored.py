@@ -15,7 +15,7 @@ def test_maxima_of_a_linear_model_are_draws_of_its_posterior():
     scale, noise = 1.5, 0.4
     model = NetworkModel(Network(2, ()), WeightPrior("gaussian", scale), Noise("fixed", noise))
     n = 3000
-    found = scale * anchored_positions(model, n, 600, padded(X, y), rng)
+    found = scale * anchored_positions(model, model.draw(rng, n), 600, padded(X, y), rng)
     inputs = np.column_stack([X, np.ones(9)])
     covariance = np.linalg.inv(inputs.T @ inputs / noise**2 + np.eye(3) / scale**2)
     mean = covariance @ inputs.T @ y / noise**2
@@ -32,8 +32,9 @@ def test_networks_follow_the_data_and_differ_between_them():
     y = np.sin(4 * X[:, 0])
     model = NetworkModel(Network(1, (20,)), WeightPrior("fan-in", 2.0), Noise("fixed", 0.05))
     rng = np.random.default_rng(1)
-    start = posterior_at(model, model.draw(np.random.default_rng(1), 12))
-    found = posterior_at(model, anchored_positions(model, 12, 300, padded(X, y), rng))
+    anchors = model.draw(rng, 12)
+    start = posterior_at(model, anchors)
+    found = posterior_at(model, anchored_positions(model, anchors, 300, padded(X, y), rng))
     assert np.abs(found.members(X) - y[:, None]).mean() < 0.1
     assert np.abs(start.members(X) - y[:, None]).mean() > 0.5
     assert found.members(np.array([[0.9]])).std() > 0.5

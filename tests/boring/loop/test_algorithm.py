@@ -93,7 +93,7 @@ def test_fresh_starts_survive_failures_and_batches() -> None:
     phases = set()
     for round_ in range(12):
         points = optimizer.ask(2)
-        phases |= {record.phase for record in optimizer._history.asks[-2:]}
+        phases |= {record.phase for record in optimizer.history.asks[-2:]}
         optimizer.tell(points[1], problem(points[1]))
         optimizer.tell(points[0], np.nan if round_ % 3 == 0 else problem(points[0]))
     assert any(phase.startswith("fresh") for phase in phases), phases

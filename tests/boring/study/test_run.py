@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -139,7 +141,7 @@ def test_constraints_come_with_the_value():
     study.run(lambda p: (loss(p), [p["a"] - 0.5]), 6, workers=2)
     assert study.status().n_infeasible > 0
     assert study.best["parameters"]["a"] <= 0.5
-    with pytest.raises(EvaluationError, match="2 constraints"):
+    with pytest.raises(EvaluationError, match="1 constraints in place of 2"):
         make(n_constraints=2).run(lambda p: (loss(p), [1.0]), 1)
 
 
@@ -323,6 +325,31 @@ def test_a_dask_cluster_that_loses_a_worker(tmp_path):
         status = study.run(partial(die_first, tmp_path), 6, executor=client, retries=3)
     assert (status.n_told, status.n_failed) == (6, 0)
     assert any(tmp_path.iterdir())
+    check_values(study)
+
+
+def end_program(code, limit, parameters):
+    if parameters["b"] > limit:
+        sys.exit(code)
+    return loss(parameters)
+
+
+@pytest.mark.parametrize(("code", "told"), [(None, None), (3, 3), (["x"], "SystemExit: ['x']")])
+@pytest.mark.parametrize("how", ["here", "threads", "processes"])
+def test_an_exit_of_the_objective_ends_the_program_and_keeps_the_values(how, code, told):
+    executors = {
+        "here": nullcontext,
+        "threads": partial(ThreadPoolExecutor, 2),
+        "processes": partial(ProcessPoolExecutor, 2),
+    }
+    study = make()
+    with executors[how]() as pool, pytest.raises(SystemExit) as ended:
+        study.run(partial(end_program, code, 0.3), 50, executor=pool, retries=1)
+    assert ended.value.code == told
+    status = study.status()
+    assert status.n_failed == 0
+    assert any(suggestion.parameters["b"] > 0.3 for suggestion in study.outstanding)
+    assert study.run(loss, 50 - status.n_told).n_told == 50
     check_values(study)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from boring.exceptions import BoringError, InvalidInputError
-from boring.models.base import SupportsGradient, Surrogate
+from boring.models.base import Surrogate
 from boring.models.propagation import UniformInput, propagate
 from boring.subspace.active_subspace_gp import ActiveSubspaceGP
 from boring.subspace.stiefel import largest_angle, random_frame
@@ -28,10 +28,9 @@ def fitted():
     return ActiveSubspaceGP(n_restarts=3).fit(X, y, rng=rng), W
 
 
-def test_is_a_surrogate_with_gradients():
+def test_is_a_surrogate():
     model, _ = fitted()
     assert isinstance(model, Surrogate)
-    assert isinstance(model, SupportsGradient)
 
 
 def test_finds_d_and_the_direction():

@@ -1,0 +1,86 @@
+"""The metric of the local model: along which directions the incumbent's neighbourhood varies.
+
+A local model of D inputs needs about D^2/2 points to know that a function varies along a few
+directions only, and until then it spends its steps on finding that out. The subspace of the points
+around the incumbent (`boring.subspace.nearby`) is known with fewer. It is learned anew whenever the
+data have grown by a share, and competes, by its log posterior on the local model's own points, with
+the metric of that model's gradients (`boring.loop.local_turn.fit_local`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boring.kernels import FeatureMap, Projected
+from boring.subspace.nearby import learn_nearby_factors
+from boring.typing import FloatArray
+
+# Points from which on directions are learned, and the growth of the data after which anew.
+LEARN_FROM = 30
+LEARN_GROWTH = 1.05
+# More inputs are left out: square factors would take seconds.
+MOST_INPUTS = 50
+# Of the directions that do not matter, relative to the one that matters most.
+PASSIVE_SCALE = 0.01
+
+
+def update_directions(
+    X: FloatArray,
+    y: FloatArray,
+    memory: Mapping[str, Any],
+    effective_dims: Sequence[int],
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Return the memory of the directions, learned anew where that is due.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D), scaled units
+    y : ndarray, shape (n,)
+        Unwarped, larger is better.
+    memory : mapping
+        What this function returned last; empty at first.
+    effective_dims : sequence of int
+        The d that may be chosen. Beside the last choice its neighbours compete alone.
+    rng : numpy.random.Generator
+    """
+    n, dim = X.shape
+    if not effective_dims or dim > MOST_INPUTS or n < LEARN_FROM:
+        return dict(memory)
+    if memory and n < LEARN_GROWTH * int(memory["n"]):
+        return dict(memory)
+    starts: dict[int, FloatArray] = {}
+    dimensions = effective_dims
+    if memory.get("effective_dim"):
+        last = int(memory["effective_dim"])
+        dimensions = [d for d in effective_dims if abs(d - last) <= 1]
+        starts = {int(d): np.array(M) for d, M in memory["factors"].items()}
+    learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts)
+    if learned is None:
+        return {"n": n}
+    factors = {str(d): M.tolist() for d, M in learned.factors.items()}
+    return {"n": n, "effective_dim": learned.effective_dim, "factors": factors}
+
+
+def directions_map(memory: Mapping[str, Any]) -> FeatureMap | None:
+    """Return inputs stretched along the learned directions, as a map; None without any.
+
+    A direction that does not matter keeps `PASSIVE_SCALE`.
+    """
+    factor = nearby_factor(memory)
+    if factor is None:
+        return None
+    directions, scales, _ = np.linalg.svd(factor, full_matrices=False)
+    scales = np.maximum(scales / scales[0], PASSIVE_SCALE)
+    root = PASSIVE_SCALE * np.eye(len(factor))
+    return Projected(root + (directions * (scales - PASSIVE_SCALE)) @ directions.T)
+
+
+def nearby_factor(memory: Mapping[str, Any]) -> FloatArray | None:
+    """Return the factor M (D, d) that the memory holds; None without any."""
+    if not memory.get("effective_dim"):
+        return None
+    return np.array(memory["factors"][str(memory["effective_dim"])])

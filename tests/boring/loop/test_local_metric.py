@@ -1,0 +1,91 @@
+"""The directions of the local model, and when they are learned."""
+
+import json
+
+import numpy as np
+import pytest
+
+from boring.loop import local_metric
+from boring.loop.local_metric import (
+    LEARN_FROM,
+    LEARN_GROWTH,
+    MOST_INPUTS,
+    PASSIVE_SCALE,
+    directions_map,
+    nearby_factor,
+    update_directions,
+)
+from boring.loop.local_turn import fit_local
+from boring.subspace.stiefel import random_frame
+
+
+def _data(n: int, dim: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    W = random_frame(dim, 2, rng)
+    X = rng.uniform(-1.0, 1.0, (n, dim))
+    return X, -np.sum((X @ W - 0.2) ** 2 * [1.0, 5.0], axis=1), W
+
+
+def _update(X, y, memory, dims=(1, 2, 3)):
+    return update_directions(X, y, memory, dims, np.random.default_rng(0))
+
+
+def test_nothing_is_learned_from_few_points_or_for_many_inputs_or_without_a_choice() -> None:
+    X, y, _ = _data(LEARN_FROM)
+    assert _update(X[:-1], y[:-1], {}) == {}
+    assert _update(X, y, {}, ()) == {}
+    wide = np.zeros((LEARN_FROM, MOST_INPUTS + 1))
+    assert _update(wide, y, {}) == {}
+    assert _update(X, y, {})["effective_dim"] == 2
+
+
+def test_learned_anew_once_the_data_have_grown() -> None:
+    X, y, _ = _data(2 * LEARN_FROM)
+    first = _update(X[:LEARN_FROM], y[:LEARN_FROM], {})
+    due = int(np.ceil(LEARN_GROWTH * LEARN_FROM))
+    assert _update(X[: due - 1], y[: due - 1], first) == first
+    assert _update(X[:due], y[:due], first)["n"] == due
+
+
+def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkeypatch) -> None:
+    X, y, _ = _data(60)
+    first = json.loads(json.dumps(_update(X[:40], y[:40], {}, range(1, 6))))
+    seen = []
+
+    def learn(X, y, dimensions, *, rng, starts):
+        seen.append((list(dimensions), {d: M.shape for d, M in starts.items()}))
+
+    monkeypatch.setattr(local_metric, "learn_nearby_factors", learn)
+    assert _update(X, y, first, range(1, 6)) == {"n": 60}
+    assert seen == [([1, 2, 3], {d: (5, d) for d in range(1, 6)})]
+
+
+def test_the_map_stretches_along_the_factor() -> None:
+    rng = np.random.default_rng(1)
+    W = random_frame(6, 2, rng)
+    memory = {"n": 1, "effective_dim": 2, "factors": {"2": (W * [3.0, 0.6]).tolist()}}
+    np.testing.assert_allclose(nearby_factor(memory), W * [3.0, 0.6])
+    root = directions_map(memory).basis
+    np.testing.assert_allclose(root @ W, W * [1.0, 0.2], atol=1e-12)
+    outside = np.linalg.svd(W)[0][:, 2:]
+    np.testing.assert_allclose(root @ outside, PASSIVE_SCALE * outside, atol=1e-12)
+    assert directions_map({}) is None
+    assert directions_map({"n": 30}) is None
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_the_local_model_takes_directions_if_they_make_its_points_likelier(is_right: bool) -> None:
+    X, y, W = _data(25, 8, seed=2)
+    best = int(np.argmax(y))
+    U, v = X - X[best], (y - y.mean()) / y.std()
+    basis = W if is_right else np.linalg.svd(W)[0][:, 2:4]
+    memory = {"n": 25, "effective_dim": 2, "factors": {"2": basis.tolist()}}
+    plain, along = fit_local(U, v), fit_local(U, v, directions=directions_map(memory))
+    new = np.random.default_rng(5).uniform(-0.5, 0.5, (50, 8))
+    truth = -np.sum(((new + X[best]) @ W - 0.2) ** 2 * [1.0, 5.0], axis=1)
+    truth = (truth - y.mean()) / y.std()
+    errors = [np.abs(p.predict(new)[0] - truth).mean() for p in (plain, along)]
+    if is_right:
+        assert errors[1] < 0.05 * errors[0]
+    else:
+        assert errors[1] == errors[0]

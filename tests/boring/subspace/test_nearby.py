@@ -1,0 +1,98 @@
+"""The learner on the points around an incumbent."""
+
+import numpy as np
+import pytest
+
+from boring.subspace.dimension import n_free_parameters
+from boring.subspace.factor_fit import basis_of
+from boring.subspace.nearby import learn_nearby_factors, nearest
+from boring.subspace.stiefel import largest_angle, random_frame
+
+DIM, D_ACTIVE, N = 8, 2, 60
+
+
+def _valley(Z: np.ndarray) -> np.ndarray:
+    """Return minus a bent valley over two directions: no quadratic, and smooth."""
+    return -(np.sum((Z - 0.1) ** 2, axis=1) + 3.0 * (Z[:, 1] - Z[:, 0] ** 2) ** 2)
+
+
+def _run_like(seed: int, n: int = N) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points of which half crowd around the optimum, values, and the true W."""
+    rng = np.random.default_rng(seed)
+    W = random_frame(DIM, D_ACTIVE, rng)
+    center = W @ np.array([0.1, 0.1])
+    X = rng.uniform(-1.0, 1.0, (n, DIM))
+    X[n // 2 :] = np.clip(center + 0.3 * rng.standard_normal((n - n // 2, DIM)), -1.0, 1.0)
+    return X, _valley(X @ W), W
+
+
+@pytest.mark.statistical
+def test_finds_the_directions_and_their_number_where_points_crowd() -> None:
+    right = 0
+    for seed in range(5):
+        X, y, W = _run_like(seed)
+        found = learn_nearby_factors(X, y, range(1, 5), rng=np.random.default_rng(seed))
+        assert found is not None
+        right += (
+            found.effective_dim == D_ACTIVE
+            and np.degrees(largest_angle(basis_of(found.factor), W)) < 1.0
+        )
+    assert right >= 4
+
+
+def test_the_nearest_points_alone_are_looked_at() -> None:
+    X = np.linspace(-1.0, 1.0, 100)[:, None] * np.ones((1, 3))
+    near = nearest(X, 99)
+    assert sorted(near) == list(range(25, 100))
+    assert len(nearest(X[:60], 0)) == 50
+    assert len(nearest(X[:20], 0)) == 20
+
+
+def test_what_far_points_are_worth_changes_nothing() -> None:
+    X, y, _ = _run_like(0, 80)
+    near = nearest(X, int(np.argmax(y)))
+    far = np.setdiff1d(np.arange(len(y)), near)
+    changed = y.copy()
+    changed[far] -= 100.0
+    one, other = (
+        learn_nearby_factors(X, v, (2,), rng=np.random.default_rng(3)) for v in (y, changed)
+    )
+    assert one is not None
+    assert other is not None
+    np.testing.assert_array_equal(one.factor, other.factor)
+
+
+def test_a_number_of_directions_that_the_points_cannot_tell_does_not_compete() -> None:
+    X, y, _ = _run_like(1, 20)
+    found = learn_nearby_factors(X, y, range(1, 6), rng=np.random.default_rng(0), n_hops=0)
+    assert found is not None
+    assert set(found.factors) == {d for d in range(1, 6) if n_free_parameters(DIM, d) <= 20}
+    assert learn_nearby_factors(X[:5], y[:5], (1,), rng=np.random.default_rng(0)) is None
+
+
+def test_a_former_factor_is_a_start() -> None:
+    X, y, W = _run_like(0, 40)
+    rng = np.random.default_rng(0)
+    blind = learn_nearby_factors(X, y, (2,), rng=rng, n_hops=0)
+    told = learn_nearby_factors(X, y, (2,), rng=rng, n_hops=0, starts={2: 2.0 * W})
+    assert blind is not None
+    assert told is not None
+    assert np.degrees(largest_angle(basis_of(told.factor), W)) < 3.0
+    assert np.degrees(largest_angle(basis_of(blind.factor), W)) > 20.0
+
+
+def test_equal_values_or_points_tell_nothing() -> None:
+    X, y, _ = _run_like(3)
+    rng = np.random.default_rng(0)
+    assert learn_nearby_factors(X, np.zeros_like(y), (1,), rng=rng) is None
+    assert learn_nearby_factors(np.zeros_like(X), y, (1,), rng=rng) is None
+
+
+def test_units_of_the_values_do_not_matter() -> None:
+    X, y, _ = _run_like(4)
+    one, other = (
+        learn_nearby_factors(X, v, (2,), rng=np.random.default_rng(1)) for v in (y, 1e6 * y - 3e6)
+    )
+    assert one is not None
+    assert other is not None
+    assert np.degrees(largest_angle(basis_of(one.factor), basis_of(other.factor))) < 0.1
