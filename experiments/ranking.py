@@ -287,21 +287,34 @@ def ranking_table(records: Iterable[RunRecord], alpha: float = ALPHA) -> str:
 def _notes(
     groups: Sequence[Sequence[RunRecord]], tests: Sequence[FriedmanTest], alpha: float
 ) -> list[str]:
-    fewest = min(len(runs) for group in groups for runs in group_by_method(present(group)).values())
+    held = [group_by_method(present(group)) for group in groups]
+    fewest = min(len(runs) for methods in held for runs in methods.values())
     notes = [
         f"Experiments: {len(groups)}. Borda counts the methods that each is better than, first "
         f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then "
-        "on the area under the best so far; of ranks, by Friedman's mean ranks over paired seeds."
+        "on the area under the best so far; of ranks, by Friedman's mean ranks over the seeds that "
+        f"all methods have ({_shared(held)} an experiment)."
     ]
     least = least_p_value(fewest, fewest)
+    unit = "seed" if fewest == 1 else "seeds"
     if least > alpha:
         notes.append(
-            f"With {fewest} seeds no such test can have a p-value below {least:.2g}: the first two "
-            "columns say nothing yet."
+            f"With {fewest} {unit} no such test can have a p-value below {least:.2g}: where there "
+            "are no more, the first two columns say nothing yet."
         )
     significant = sum(test.p_value is not None and test.p_value < 0.05 for test in tests)
     notes.append(f"Friedman's test finds a difference (p < .05) in {significant} of {len(tests)}.")
     return notes
+
+
+def _shared(held: Sequence[Mapping[str, Sequence[RunRecord]]]) -> str:
+    """Return how many seeds all methods of an experiment have, from the fewest to the most."""
+    counts = [
+        len(set.intersection(*({run.seed for run in runs} for runs in methods.values())))
+        for methods in held
+    ]
+    fewest, most = min(counts), max(counts)
+    return str(most) if fewest == most else f"{fewest} to {most}"
 
 
 def _curve(run: RunRecord) -> FloatArray:

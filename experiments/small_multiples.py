@@ -93,8 +93,8 @@ def _draw(
     records: Sequence[RunRecord],
     styles: Mapping[str, Mapping[str, Any]],
     reference: str,
-) -> None:
-    """Draw one panel: medians with bands between the quartiles."""
+) -> bool:
+    """Draw one panel: medians with bands between the quartiles. Return whether they are regrets."""
     curves, known = _curves(records)
     n_initial = records[0].n_initial
     longest = max(curve.n_evaluations for curve in curves.values())
@@ -122,13 +122,16 @@ def _draw(
         highs.append(np.nanmax(np.append(upper[after], -np.inf)))
     _limits(axes, float(np.nanmin(lows)), float(np.nanmax(highs)), known)
     axes.set_xlim(1, max(longest, 2))
+    axes.locator_params(axis="x", integer=True)
     axes.axvspan(1, n_initial, color="0.93", zorder=0)
     axes.grid(True, which="major", linewidth=0.4, alpha=0.6)
     axes.tick_params(labelsize="small", which="both")
     counts = sorted({curve.n_runs for curve in curves.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
     what = "" if known else ", best value" if records[0].direction == "minimize" else ", best (max)"
-    axes.set_title(f"{records[0].experiment} ({seeds} seeds{what})", fontsize="small")
+    unit = "seed" if seeds == "1" else "seeds"
+    axes.set_title(f"{records[0].experiment} ({seeds} {unit}{what})", fontsize="small")
+    return known
 
 
 def _limits(axes: Axes, low: float, high: float, known: bool) -> None:
@@ -186,13 +189,17 @@ def convergence_panels(
     legend_height = LEGEND_ROW_HEIGHT * math.ceil(len(drawn) / legend_columns) + 0.1
     figure = new_figure(width, PANEL_HEIGHT * rows + legend_height + TITLE_HEIGHT)
     panels = figure.subplots(rows, columns, squeeze=False)
-    for axes, records in zip(panels.flat, made.values(), strict=False):
+    known = [
         _draw(axes, records, styles, reference)
+        for axes, records in zip(panels.flat, made.values(), strict=False)
+    ]
     for axes in list(panels.flat)[len(made) :]:
         axes.set_visible(False)
     for axes in list(panels.flat)[max(len(made) - columns, 0) : len(made)]:
         axes.set_xlabel("number of evaluations", fontsize="small")
-    figure.supylabel("simple regret, or best value (units of the objective)", fontsize="medium")
+    kinds = (["simple regret"] if any(known) else []) + ([] if all(known) else ["best value"])
+    unit = "\n(units of the objective)" if rows == 1 else " (units of the objective)"
+    figure.supylabel(", or ".join(kinds) + unit, fontsize="medium")
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], label=method, **styles[method]) for method in drawn]

@@ -163,10 +163,13 @@ class NetworkPosterior(EnsemblePosterior):
     ----------
     network : Network
     weights : ndarray, shape (N, n_parameters)
+    noise_variance : float, default 0
+        Of observations about the networks; it is not part of what they predict.
     """
 
-    def __init__(self, network: Network, weights: FloatArray) -> None:
+    def __init__(self, network: Network, weights: FloatArray, noise_variance: float = 0.0) -> None:
         self.network = network
+        self.noise_variance = noise_variance
         self.weights = np.asarray(weights, dtype=np.float64)
         if self.weights.ndim != 2 or self.weights.shape[1] != network.n_parameters:
             raise InvalidInputError(

@@ -158,6 +158,12 @@ class NetworkModel:
         """Return the logarithm of the noise's standard deviation at one position."""
         return np.log(self.noise.a) if self.noise.kind == "fixed" else position[-1]
 
+    def noise_variance(self, positions: FloatArray) -> float:
+        """Return the noise's variance, the mean over positions (N, n_coordinates)."""
+        if self.noise.kind == "fixed":
+            return float(self.noise.a) ** 2
+        return float(np.mean(np.exp(2.0 * positions[:, -1])))
+
     def log_prior(self, position: Any) -> Any:
         """Return the log density of the coordinates, constants included but for Gamma's."""
         jnp = load("jax.numpy")

@@ -87,7 +87,7 @@ def check_rate(value: float, name: str) -> None:
 
 
 def posterior_at(model: NetworkModel, positions: FloatArray) -> NetworkPosterior:
-    """Return the networks at positions (N, n_coordinates).
+    """Return the networks at positions (N, n_coordinates), and the mean variance of their noise.
 
     Raises
     ------
@@ -99,7 +99,8 @@ def posterior_at(model: NetworkModel, positions: FloatArray) -> NetworkPosterior
             "every network's weights must be finite; a chain or an ascent ran off to infinity. "
             "Lower its step size or learning rate, or raise noise_sd."
         )
-    return NetworkPosterior(model.network, model.weights(positions))
+    weights = model.weights(positions)
+    return NetworkPosterior(model.network, weights, model.noise_variance(positions))
 
 
 def small_weights(model: NetworkModel, n: int, rng: np.random.Generator) -> FloatArray:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+from boring.exceptions import InvalidInputError
 
 from ..arena import read_arena
 from ..arguments import add_study_runs, method_names
 from ..study_runs import StudyRuns
 from ..thesis.report import study_path
+from ..thesis.study import Study
 from .methods import usable
 from .report import write_report
-from .runs import RUNS, get_run
+from .runs import RUNS, CompanionRun, get_run
 
 __all__ = ["add_companion"]
 
@@ -41,6 +47,13 @@ def add_companion(commands: Any) -> None:
     companion.add_argument(
         "--methods", type=method_names, help="comma-separated (default: those of the name)"
     )
+    companion.add_argument(
+        "--only",
+        action="append",
+        metavar="PATTERN",
+        help="run only the experiments and cells of this pattern, such as 'bbob-f*-5-trials' or "
+        "'smooth-t1-1, *'; may be given several times (the report is of all that is on file)",
+    )
     add_study_runs(
         companion, FOLDER, QUICK_FOLDER, "a few small runs, in a minute or two for each name"
     )
@@ -50,6 +63,7 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run the names as the command line says, and report."""
     names = tuple(RUNS) if ALL in arguments.names else tuple(dict.fromkeys(arguments.names))
     runs = [get_run(name) for name in names]
+    _check_patterns(arguments.only, runs)
     parent = arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER)
     maker = StudyRuns(arguments)
     for run in runs:
@@ -58,8 +72,12 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
         studies = run.studies(methods)
         left = 0
         if not arguments.report_only:
-            left = sum(maker.study(one, study_path(folder, one), run.name) for one in studies)
+            left = sum(
+                maker.study(_chosen(one, arguments.only), study_path(folder, one), run.name)
+                for one in studies
+            )
             experiments = run.quick_experiments() if arguments.quick else run.experiments
+            experiments = tuple(e for e in experiments if _matches(e.name, arguments.only))
             if experiments:
                 folder.mkdir(parents=True, exist_ok=True)
                 left += maker.arena(folder, experiments, methods, run.name)
@@ -70,3 +88,28 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
             if left:
                 print(f"Incomplete: {left} runs not started in time. Repeat the command to go on.")
             print("Written: " + ", ".join(str(file) for file in files))
+
+
+def _matches(name: str, patterns: Sequence[str] | None) -> bool:
+    return patterns is None or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _chosen(study: Study, patterns: Sequence[str] | None) -> Study:
+    """Return the study with the cells of the patterns alone."""
+    cells, quick = (
+        tuple(cell for cell in some if _matches(cell, patterns))
+        for some in (study.cells, study.quick)
+    )
+    return replace(study, cells=cells, quick=quick)
+
+
+def _check_patterns(patterns: Sequence[str] | None, runs: Sequence[CompanionRun]) -> None:
+    """Refuse a pattern that nothing has."""
+    names = [experiment.name for run in runs for experiment in run.experiments]
+    names += [cell for run in runs for study in run.studies(run.methods()) for cell in study.cells]
+    for pattern in patterns or ():
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise InvalidInputError(
+                f"--only {pattern!r} has to be the name of an experiment or a cell, with * for any "
+                f"letters; there is none such, but for example {names[0]!r}."
+            )

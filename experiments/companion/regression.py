@@ -3,7 +3,7 @@
 The figures are his: MRE, the mean of ``|mean(x) - y| / |y|``, and exp-MLPD, the exponential of the
 mean log predictive density, in units of y. Mixtures are scored by their exact density, everything
 else by the normal density of its mean and variance, noise included where the posterior states its
-variance: an ensemble that does not is scored by the spread of its members.
+variance, as networks do: an ensemble that does not is scored by the spread of its members.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 
-from ..plots import PALETTE, new_figure, save
+from ..plots import new_figure, save
 from ..regression import Prediction, scores
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, succeeded
+from ..variants import check_variant
+from .fits import FIT_SIZE, SHOWN, draw_fit, draw_fits, fit_of
 
 __all__ = ["BASELINE", "functions_study", "predict", "waves_study"]
 
@@ -53,17 +55,27 @@ FIGURES: Mapping[str, tuple[str, bool]] = {
 """Label, and whether the axis is logarithmic."""
 
 
-def predict(method: str, X: FloatArray, y: FloatArray, X_test: FloatArray, seed: int) -> Prediction:
+def predict(
+    method: str,
+    X: FloatArray,
+    y: FloatArray,
+    X_test: FloatArray,
+    seed: int,
+    *,
+    noise: bool = True,
+) -> Prediction:
     """Return what a surrogate says of new points.
 
     Parameters
     ----------
     method : str
-        "mean and deviation", "gp", or an optimiser with a surrogate of its own.
+        "mean and deviation", "gp", or an optimiser with a surrogate of its own; variants, too.
     X : ndarray, shape (n, D), scaled
     y : ndarray, shape (n,)
     X_test : ndarray, shape (m, D), scaled
     seed : int
+    noise : bool, default True
+        Predict observations, not the function.
 
     Raises
     ------
@@ -77,7 +89,7 @@ def predict(method: str, X: FloatArray, y: FloatArray, X_test: FloatArray, seed:
     mean, variance = posterior.predict(X_test)
     mixture: Callable[[FloatArray, FloatArray], FloatArray] | None
     mixture = getattr(posterior, "log_density", None)
-    if mixture is None:
+    if mixture is None and noise:
         variance = variance + float(getattr(posterior, "noise_variance", 0.0))
     variance = spread**2 * np.maximum(variance, SMALLEST_VARIANCE)
     return Prediction(
@@ -106,8 +118,10 @@ def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:
         theta, _ = fit_plain(model, X, y, {}, restart_every=1)
         return model.condition(theta, X, y)
     register_methods()
+    variant = check_variant(method)
     sides = [(-1.0, 1.0)] * X.shape[1]
-    optimizer = get_optimizer(method)(sides, direction="maximize", seed=seed)
+    make = get_optimizer(variant.method)
+    optimizer = make(sides, direction="maximize", seed=seed, **variant.options)
     if not isinstance(optimizer, SurrogateOptimizer):
         raise InvalidInputError(
             f"{method!r} has no surrogate that predicts values. Choose another method."
@@ -118,7 +132,8 @@ def _posterior(method: str, X: FloatArray, y: FloatArray, seed: int) -> Any:
 def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
     """Learn a function, ``<problem>, <n>``, from n uniform points, and predict it at others.
 
-    The points of a smaller n are the first of a larger one.
+    The points of a smaller n are the first of a larger one. In one variable the fit to 36 points is
+    kept, to be drawn.
     """
     from synthetic import get_problem
 
@@ -139,16 +154,26 @@ def run_function(cell: str, seed: int, method: str) -> dict[str, Any]:
         found = scores(prediction, y, y_test)
     seconds = time.process_time() - start
     log_density = found["log_density"] - np.log(y.std())  # in units of y again
+    drawn = {}
+    if problem.dim == 1 and n == FIT_SIZE:
+        with single_blas_thread():
+            shown = predict(method, X, y, X_test[:SHOWN], seed)
+        grid = problem.space.unscale(X_test[:SHOWN])
+        drawn = {"fit": fit_of(problem.space.unscale(X), y, grid, y_test[:SHOWN], shown)}
     return {
         **found,
         "relative_error": float(np.mean(np.abs(prediction.mean - y_test) / np.abs(y_test))),
         "density": float(np.exp(log_density)),
         "seconds": seconds,
+        **drawn,
     }
 
 
 def run_waves(cell: str, seed: int, method: str) -> dict[str, Any]:
-    """Learn two waves from n noisy points: fit, coverage, and where the band is wide."""
+    """Learn two waves from n noisy points: fit, coverage, and where the band is wide.
+
+    The band is of the function, without the noise, as in the report.
+    """
     from synthetic import get_problem
 
     _, n = _parts(cell)
@@ -159,7 +184,7 @@ def run_waves(cell: str, seed: int, method: str) -> dict[str, Any]:
     grid = np.linspace(-1.0, 1.0, 401)[:, np.newaxis]
     start = time.process_time()
     with single_blas_thread():
-        prediction = predict(method, X, y, np.vstack([grid, X]), seed)
+        prediction = predict(method, X, y, np.vstack([grid, X]), seed, noise=False)
     seconds = time.process_time() - start
     assert prediction.variance is not None
     mean, at_data = prediction.mean[: len(grid)], prediction.mean[len(grid) :]
@@ -194,12 +219,11 @@ def functions_table(records: Sequence[Record]) -> str:
             ]
             header = ["method", *(f"n = {n}" for n in sizes)]
             parts.append(f"{name}: {label}\n\n{markdown(header, rows)}\n")
-    runs = len({r["seed"] for r in records})
-    return "\n".join([*parts, f"Medians over {runs} seeds."])
+    return "\n".join([*parts, f"Medians over {_seeds(records)}."])
 
 
 def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Draw either figure over the number of points, a panel for each function."""
+    """Draw either figure over the number of points, a panel for each function, and the fits."""
     good = succeeded(records)
     if not good:
         return []
@@ -228,9 +252,9 @@ def draw_functions(records: Sequence[Record], folder: Path) -> list[Path]:
         figure.legend(
             handles, labels, loc="outside lower center", ncols=4, fontsize="small", frameon=False
         )
-        figure.suptitle(f"{label}; median and quartiles", fontsize="medium")
+        figure.suptitle(f"{label}; median and quartiles over {_seeds(good)}", fontsize="medium")
         written.append(save(figure, folder / f"regression-{key}.png"))
-    return written
+    return written + draw_fits(good, folder)
 
 
 def waves_table(records: Sequence[Record]) -> str:
@@ -267,13 +291,10 @@ def draw_waves(records: Sequence[Record], folder: Path) -> list[Path]:
             if (cell, method) not in found:
                 continue
             record = found[cell, method]
-            grid, mean, deviation = (np.array(record[k]) for k in ("grid", "mean", "deviation"))
-            band = (mean - 2.0 * deviation, mean + 2.0 * deviation)
-            axes.fill_between(grid, *band, alpha=0.25, color=PALETTE[0], linewidth=0)
-            axes.plot(grid, mean, color=PALETTE[0], label="mean and 2 sd")
+            grid = np.array(record["grid"])
             truth = get_problem(WAVES)(grid[:, np.newaxis])
             axes.plot(grid, truth, color="0.3", linestyle="--", linewidth=1.0, label="truth")
-            axes.plot(record["x"], record["y"], "k.", label="data")
+            draw_fit(axes, record)
             axes.set_title(f"{method}, {len(record['x'])} points", fontsize="small")
             axes.set_ylim(-5.0, 5.0)
         for axes in row[len(methods) :]:
@@ -317,6 +338,16 @@ def waves_study(sizes: Sequence[int], methods: Sequence[str]) -> Study:
 def _parts(cell: str) -> tuple[str, int]:
     name, _, n = cell.rpartition(", ")
     return name, int(n)
+
+
+def _seeds(records: Sequence[Record]) -> str:
+    """Return how many seeds stand behind the cells of the table, from the fewest to the most."""
+    held: dict[tuple[str, str], set[int]] = {}
+    for record in records:
+        held.setdefault((record["cell"], record["method"]), set()).add(record["seed"])
+    fewest, most = (pick(len(seeds) for seeds in held.values()) for pick in (min, max))
+    number = str(most) if fewest == most else f"{fewest} to {most}"
+    return f"{number} seed" if number == "1" else f"{number} seeds"
 
 
 def _by_problem(records: Sequence[Record]) -> dict[str, list[Record]]:

@@ -89,7 +89,10 @@ def _instance(number: int, dim: int, seed: int) -> TestProblem:
     return get_problem(f"bbob-f{number}-i{seed + 1}-{dim}")
 
 
-KRUSE = ("kde", "gmr", "spn", "bnn-nuts", "bohamiann")
+BOHAMIANN = "bohamiann[n_burn_in=1000,n_draws=200,thin=10]"
+"""With the chain of Kruse's table 5.1: 1000 steps of burn-in, every tenth of 2000."""
+
+KRUSE = ("kde", "gmr", "spn", "bnn-nuts", BOHAMIANN)
 KRUSE_BO = ("smooth-t1-1", "steps-t2-1", "branches-t3-unique-1", "anisotropic-t4-inner-1")
 KRUSE_BBOB = tuple(f"bbob-f{number}-{dim}" for dim in (2, 3, 5) for number in (3, 9, 15, 21))
 
@@ -99,7 +102,7 @@ _MIXTURES_REGRESSION = CompanionRun(
     about=(
         "Kruse (MSc thesis, DTU 2022), figures 6.1 to 6.8, 6.12 and B.2 to B.5: T1 to T4 and four "
         "BBOB functions (instance 1), ten seeds there. `bnn-nuts` has Aryan's one hidden layer, "
-        "not Kruse's three."
+        "not Kruse's three; the other network has Kruse's chain."
     ),
     methods=_listed("gp", *KRUSE),
     studies=lambda methods: (

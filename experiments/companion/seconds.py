@@ -18,6 +18,7 @@ from ..plots import new_figure, save
 from ..single_run import register_methods
 from ..tables import format_number, markdown
 from ..thesis.study import Record, Study, by_cell, succeeded
+from ..variants import check_variant
 
 __all__ = ["SIZES", "seconds_study", "seconds_table"]
 
@@ -39,7 +40,10 @@ def run(cell: str, seed: int, method: str) -> dict[str, Any]:
     problem = get_problem(PROBLEM)
     register_methods()
     _forget_compiled()
-    optimizer: Any = get_optimizer(method)(problem.space, direction=problem.direction, seed=seed)
+    variant = check_variant(method)
+    optimizer: Any = get_optimizer(variant.method)(
+        problem.space, direction=problem.direction, seed=seed, **variant.options
+    )
     X = problem.space.sample(n, keyed_generator(seed, "companion-seconds", n))
     optimizer.tell(X, problem(X))
     processor, wall = [], []

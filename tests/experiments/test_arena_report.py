@@ -1,8 +1,10 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError
+from experiments import small_multiples
 from experiments.__main__ import main
 from experiments.arena import records_path
 from experiments.arena_report import overview_table, state_of, write_arena_report
@@ -94,6 +96,45 @@ def test_twelve_methods_have_twelve_looks_and_the_reference_is_thick():
     assert len(looks) == len(STYLES) == 12
     assert styles["m5"]["color"] == STYLES[0]["color"]
     assert styles["m5"]["linewidth"] > styles["m4"]["linewidth"]
+
+
+@pytest.fixture
+def drawn(tmp_path, monkeypatch):
+    """Return the figure of some panels instead of writing it."""
+    figures = []
+
+    def keep(figure, path):
+        figures.append(figure)
+        return path
+
+    def draw(groups):
+        convergence_panels(groups, tmp_path / "x.png", reference="boring")
+        figures[-1].canvas.draw()
+        return figures[-1]
+
+    monkeypatch.setattr(small_multiples, "save", keep)
+    return draw
+
+
+def test_evaluations_are_counted_in_whole_numbers(drawn, make_record):
+    records = [make_record([9.0 / k for k in range(1, 23)], seed=seed) for seed in range(2)]
+    ticks = drawn({"forrester-1": records}).axes[0].get_xticks()
+    assert len(ticks) > 2
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
+def test_panels_say_what_is_drawn_and_the_label_fits_into_one_row(drawn, make_record):
+    known = make_record([3.0, 1.0])
+    task = make_record([3.0, 1.0], experiment="task", optimum=None)
+    figure = drawn({"task": [task]})
+    assert "(1 seed, best value)" in figure.axes[0].get_title()
+    label = figure._supylabel
+    assert label.get_text().startswith("best value")
+    box = label.get_window_extent()
+    assert 0.0 <= box.y0 < box.y1 <= figure.bbox.height
+    assert drawn({"a": [known]})._supylabel.get_text().startswith("simple regret\n")
+    both = drawn({"a": [known], "task": [task]})
+    assert both._supylabel.get_text().startswith("simple regret, or best value")
 
 
 def test_report_only_runs_nothing_and_takes_in_other_files(tmp_path, make_record, capsys):

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.registry import get_optimizer
 from boring.rng import keyed_generator
 from experiments.__main__ import build_parser, main
 from experiments.companion import ratio, regression, seconds
+from experiments.companion.fits import central_region, draw_fits
 from experiments.companion.groups import group_tables
 from experiments.companion.methods import registered, usable
 from experiments.companion.runs import RUNS, get_run
@@ -22,6 +24,7 @@ from experiments.companion.tables import (
     observed_table,
     subspace_table,
 )
+from experiments.lines import read_cells
 from synthetic import get_problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,6 +162,50 @@ def test_error_and_density_by_hand(monkeypatch):
     assert found["density"] == pytest.approx(np.exp(sum(logs) / 3))
 
 
+def test_the_fit_to_36_points_is_kept_in_raw_units_and_drawn(tmp_path):
+    record = regression.run_function("smooth-t1-1, 36", 0, "gp")
+    fit = record["fit"]
+    grid, mean, truth = (np.array(fit[key]) for key in ("grid", "mean", "values"))
+    assert len(fit["x"]) == len(fit["y"]) == 36
+    assert np.all(np.diff(grid) > 0)
+    assert grid[0] < -95.0 < 95.0 < grid[-1]
+    exact = grid * np.sin(np.pi * grid / 50.0) + 150.0 + grid / 10.0 + np.sin(grid)
+    np.testing.assert_allclose(truth, exact, rtol=1e-4)
+    assert np.mean(np.abs(mean - truth) / truth) == pytest.approx(record["relative_error"], rel=0.3)
+    inside = (np.array(fit["low"]) <= truth) & (truth <= np.array(fit["high"]))
+    assert 0.8 < inside.mean() < 1.0
+    assert "fit" not in regression.run_function("smooth-t1-1, 10", 0, regression.BASELINE)
+    made = {"cell": "smooth-t1-1, 36", "seed": 0, "method": "gp"} | record
+    (picture,) = draw_fits([made], tmp_path)
+    assert picture.stat().st_size > 10_000
+    assert draw_fits([], tmp_path) == []
+
+
+def test_the_region_of_a_density_is_between_its_quantiles():
+    y = np.random.default_rng(0).normal(5.0, 2.0, 30)
+    means = np.array([4.0, 5.0, 7.0])
+
+    def two_normals(values):  # weights .9 and .1, the second above
+        low = np.log(0.9) + norm.logpdf(values, means, 0.5)
+        return np.logaddexp(low, np.log(0.1) + norm.logpdf(values, means + 3.0, 0.1))
+
+    low, high = central_region(two_normals, 3, y)
+    np.testing.assert_allclose(low, norm.ppf(0.025 / 0.9, means, 0.5), atol=0.01)
+    np.testing.assert_allclose(high, norm.ppf(0.75, means + 3.0, 0.1), atol=0.01)
+    record = regression.run_function("branches-t3-1, 36", 0, "kde")["fit"]
+    truth, low, high = (np.array(record[key]) for key in ("values", "low", "high"))
+    assert 0.8 < np.mean((low <= truth) & (truth <= high)) < 1.0
+
+
+def test_the_report_says_how_many_seeds_stand_behind_its_medians():
+    made = [
+        {"cell": cell, "seed": seed, "method": "gp", "relative_error": 0.1, "density": 1.0}
+        for cell, seeds in (("smooth-t1-1, 10", 3), ("smooth-t1-1, 15", 2))
+        for seed in range(seeds)
+    ]
+    assert regression.functions_table(made).endswith("Medians over 2 to 3 seeds.")
+
+
 def test_a_mixture_is_scored_by_its_own_density():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.0, 1.0, (40, 1))
@@ -170,6 +217,29 @@ def test_a_mixture_is_scored_by_its_own_density():
     assert exact > normal + 0.3
     wide = regression.predict("kde", X, 1000.0 * y, X, 0)
     assert wide.log_density(1000.0 * y).mean() == pytest.approx(exact - np.log(1000.0), abs=1e-6)
+
+
+def test_a_variant_has_a_surrogate_with_its_options():
+    X = np.linspace(-1.0, 1.0, 30)[:, None]
+    y = np.sin(3.0 * X[:, 0])
+    grid = np.linspace(-0.95, 0.95, 50)[:, None]
+    few, usual = (
+        regression.predict(method, X, y, grid, 0).mean
+        for method in ("elm[n_hidden=2,n_members=20]", "elm")
+    )
+    truth = np.sin(3.0 * grid[:, 0])
+    assert np.abs(usual - truth).max() < 0.1 < np.abs(few - truth).max()
+
+
+def test_networks_are_scored_with_their_noise():
+    pytest.importorskip("optax")
+    X = np.linspace(-1.0, 1.0, 12)[:, None]
+    y = 5.0 * X[:, 0]
+    method = "bnn-vi[n_members=10,n_steps=5,noise_sd=0.3]"  # of standardised values
+    noisy, function = (
+        regression.predict(method, X, y, X, 0, noise=noise).variance for noise in (True, False)
+    )
+    np.testing.assert_allclose(noisy - function, 0.09 * y.var(), rtol=1e-6)
 
 
 def test_methods_without_such_a_surrogate_are_refused():
@@ -263,6 +333,7 @@ def test_functions_are_grouped_by_kind_and_dimension(make_record):
 def test_seconds_keep_the_first_suggestion_apart():
     record = {"cell": "20", "seed": 0, "method": "random"} | seconds.run("20", 0, "random")
     assert len(record["later"]) == seconds.REPEATS
+    assert seconds.run("20", 0, "elm[n_hidden=2]")["later"]
     made = [
         {"cell": n, "seed": 0, "method": m, "first": 9.0, "later": [t, 2 * t], "seconds": t}
         for n in ("20", "100")
@@ -301,8 +372,30 @@ def test_command_runs_a_study_and_says_what_it_left_out(tmp_path, capsys, monkey
     out = capsys.readouterr().out
     assert "Left out: `no-such`: not registered." in out
     assert "smooth-t1-1: mean relative error (MRE)" in out
+    assert "Medians over 1 seed." in out
     pictures = {path.name for path in (tmp_path / "mixtures-regression").glob("*.png")}
-    assert pictures == {"regression-relative_error.png", "regression-density.png"}
+    assert pictures == {"regression-relative_error.png", "regression-density.png", "fits.png"}
+
+
+def test_a_pattern_chooses_what_is_run_and_the_report_is_of_all_on_file(tmp_path, capsys):
+    call = ["companion", "mixtures-regression", "--seeds", "1", "--methods", "gp", "--quiet"]
+    call += ["--out", str(tmp_path)]
+    assert main([*call, "--only", "smooth-t1-1, 1?", "--only", "*-t3-1, 10"]) == 0
+    assert main([*call, "--only", "smooth-t1-1, 23"]) == 0
+    held = read_cells(tmp_path / "mixtures-regression" / "studies" / "functions.jsonl")
+    assert {record["cell"] for record in held.values()} == {
+        "smooth-t1-1, 10",
+        "smooth-t1-1, 15",
+        "smooth-t1-1, 23",
+        "branches-t3-1, 10",
+    }
+    report = (tmp_path / "mixtures-regression" / "report.md").read_text()
+    assert "branches-t3-1: mean relative error" in report
+    call = ["companion", "bnn", "--quick", "--methods", "random", "--out", str(tmp_path), "--quiet"]
+    assert main([*call, "--only", "forrester*"]) == 0
+    assert [path.stem for path in (tmp_path / "bnn" / "records").iterdir()] == ["forrester-1"]
+    assert main([*call, "--only", "forester*"]) == 2
+    assert "there is none such" in capsys.readouterr().err
 
 
 def test_wrong_names_are_explained(tmp_path, capsys):

@@ -127,7 +127,16 @@ def test_records_are_ranked_and_tabled(record):
     assert text.splitlines()[2].split() == "| a | 2 | 1 | 2 | 1 | 1 |".split()
     assert "finds a difference (p < .05) in 1 of 1" in text
     assert "say nothing yet" not in text
+    assert "over the seeds that all methods have (12 an experiment)" in text
     assert "With 3 seeds no such test" in ranking_table([r for r in runs if r.seed < 3])
+    assert "With 1 seed no such test" in ranking_table([r for r in runs if r.seed < 1])
+
+
+def test_the_table_says_how_many_seeds_all_methods_share(record):
+    finals, _ = separate()
+    runs = records_of(record, finals)
+    other = [replace(r, experiment="other") for r in runs if r.method != "b" or r.seed in (1, 4)]
+    assert "all methods have (2 to 12 an experiment)" in ranking_table([*runs, *other])
 
 
 def test_a_maximised_and_a_failed_run_count_as_they_should(record):

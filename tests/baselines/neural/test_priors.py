@@ -5,6 +5,7 @@ from scipy import stats
 from baselines.neural._jax import double_precision
 from baselines.neural.network import Network, NetworkPosterior
 from baselines.neural.priors import NetworkModel, Noise, WeightPrior, padded
+from baselines.neural.surrogate import posterior_at
 from boring.exceptions import InvalidInputError
 
 NETWORK = Network(2, (3,))
@@ -154,3 +155,15 @@ def test_wide_networks_with_gaussian_priors_are_gaussian():
 def test_bad_priors_are_refused(make, match):
     with pytest.raises(InvalidInputError, match=match):
         make()
+
+
+def test_variance_of_the_noise_is_the_mean_over_positions():
+    network = Network(1, (2,), "tanh")
+    learned = NetworkModel(network, WeightPrior(), Noise("log-normal", -2.0, 1.0))
+    positions = np.zeros((3, learned.n_coordinates))
+    positions[:, -1] = np.log([0.1, 0.2, 0.4])  # logarithms of standard deviations
+    expected = (0.01 + 0.04 + 0.16) / 3
+    assert learned.noise_variance(positions) == pytest.approx(expected, rel=1e-12)
+    assert posterior_at(learned, positions).noise_variance == pytest.approx(expected, rel=1e-12)
+    fixed = NetworkModel(network, WeightPrior(), Noise("fixed", 0.3))
+    assert fixed.noise_variance(positions[:, :-1]) == pytest.approx(0.09, rel=1e-12)
