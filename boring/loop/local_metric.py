@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from boring.exceptions import FitError
 from boring.kernels import FeatureMap, Projected
 from boring.subspace.dimension import DimensionRow
 from boring.subspace.nearby import NearbyFactors, learn_nearby_factors
@@ -46,8 +47,13 @@ def update_directions(
     memory : mapping
         What this function returned last; empty at first.
     effective_dims : sequence of int
-        The d that may be chosen. Beside the last choice its neighbours compete alone.
+        The d that may be chosen. After a choice only that d and its neighbours compete.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    dict
+        JSON-able. A search that fails leaves the last directions until the data have grown again.
     """
     n, dim = X.shape
     if not effective_dims or dim > MOST_INPUTS or n < LEARN_FROM:
@@ -60,7 +66,10 @@ def update_directions(
     if last is not None:
         dimensions = [d for d in effective_dims if abs(d - last.effective_dim) <= 1]
         starts = last.factors
-    learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts)
+    try:
+        learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts)
+    except (FitError, np.linalg.LinAlgError):
+        return {**memory, "n": n}
     if learned is None:
         return {"n": n}
     return {
@@ -90,5 +99,5 @@ def nearby_factors(memory: Mapping[str, Any]) -> NearbyFactors | None:
     if not memory.get("effective_dim"):
         return None
     factors = {int(d): np.array(M) for d, M in memory["factors"].items()}
-    table = tuple(DimensionRow(*row) for row in memory["table"])
+    table = tuple(DimensionRow(*row) for row in memory.get("table", ()))
     return NearbyFactors(int(memory["effective_dim"]), factors, table)

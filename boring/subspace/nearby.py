@@ -88,7 +88,7 @@ def learn_nearby_factors(
     *,
     rng: np.random.Generator,
     starts: Mapping[int, FloatArray] | None = None,
-    n_hops: int | None = None,
+    n_hops: int = N_HOPS,
 ) -> NearbyFactors | None:
     """Learn factors M (D, d) from the points around the best one.
 
@@ -102,24 +102,33 @@ def learn_nearby_factors(
     rng : numpy.random.Generator
     starts : mapping of int to ndarray, shape (D, d), optional
         Factors of former searches, by d.
-    n_hops : int, optional
-        Of each d; default `N_HOPS`.
+    n_hops : int, default 4
+        Of each d below D.
 
     Returns
     -------
     NearbyFactors or None
-        None if no d can compete, or all points or values are equal.
+        None if no d can compete, if half of the near points are the best one again, or if all of
+        their values are equal.
+
+    Raises
+    ------
+    FitError
+        If the likelihood is not finite at the start of a fit, as where most points lie so near to
+        the best one that squares of the other distances, in units of theirs, are no floats.
     """
     best = int(np.argmax(y))
     near = nearest(X, best)
     dim = X.shape[1]
-    n_hops = N_HOPS if n_hops is None else n_hops
     ranks = [d for d in dimensions if n_free_parameters(dim, d) <= len(near)]
-    unit = float(np.median(np.linalg.norm(X[near] - X[best], axis=1)[1:]))
-    values, _ = stretched(y[near], STRETCH)
-    if not ranks or not unit > 0 or not values.any():
+    if not ranks or len(near) < 2:
         return None
-    search = _Search((X[near] - X[best]) / unit, values)
+    offsets = X[near] - X[best]
+    unit = float(np.median(np.linalg.norm(offsets, axis=1)[1:]))
+    values, _ = stretched(y[near], STRETCH)
+    if not unit > 0 or not values.any():
+        return None
+    search = _Search(offsets / unit, values)
     square = search.full(np.eye(dim) / np.sqrt(dim))
     found = {}
     for rank in ranks:

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from boring.exceptions import FitError
 from boring.loop import local_metric
 from boring.loop.local_metric import (
     LEARN_FROM,
@@ -15,7 +16,8 @@ from boring.loop.local_metric import (
     nearby_factors,
     update_directions,
 )
-from boring.loop.local_turn import fit_local
+from boring.loop.local_turn import fit_local, local_step
+from boring.subspace.nearby import learn_nearby_factors
 from boring.subspace.stiefel import random_frame
 
 
@@ -58,6 +60,32 @@ def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkey
     monkeypatch.setattr(local_metric, "learn_nearby_factors", learn)
     assert _update(X, y, first, range(1, 6)) == {"n": 60}
     assert seen == [([1, 2, 3], {d: (5, d) for d in range(1, 6)})]
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+def test_a_search_that_fails_leaves_the_last_directions_and_ends_no_step() -> None:
+    X, y, _ = _data(40, 3)
+    first = local_step(X[:35], y[:35], {}, np.random.default_rng(0), effective_dims=(1, 2))
+    last = first.memory["directions"]
+    assert last["effective_dim"] == 2
+    X[np.argsort(-y)[:25]] *= 1e-150  # squares of the other distances, in units of theirs: inf
+    with pytest.raises(FitError, match="not finite at the start"):
+        learn_nearby_factors(X, y, (1, 2), rng=np.random.default_rng(0))
+    assert _update(X, y, {}) == {"n": 40}
+    assert _update(X, y, last) == {**last, "n": 40}
+    step = local_step(X, y, first.memory, np.random.default_rng(0), effective_dims=(1, 2))
+    assert step.x is not None
+    assert step.memory["directions"] == {**last, "n": 40}
+
+
+def test_a_memory_from_before_there_was_a_table_is_read() -> None:
+    memory = {"n": 30, "effective_dim": 1, "factors": {"1": [[1.0], [2.0]]}}
+    assert nearby_factors(memory).table == ()
+    X, y, _ = _data(30)
+    step = local_step(X, y, {}, np.random.default_rng(0))
+    before = {key: value for key, value in step.memory.items() if key != "directions"}
+    after = local_step(X, y, before, np.random.default_rng(0), effective_dims=(2,))
+    assert after.memory["directions"]["effective_dim"] == 2
 
 
 def test_the_map_stretches_along_the_factor() -> None:

@@ -88,6 +88,7 @@ def test_equal_values_or_points_tell_nothing() -> None:
     rng = np.random.default_rng(0)
     assert learn_nearby_factors(X, np.zeros_like(y), (1,), rng=rng) is None
     assert learn_nearby_factors(np.zeros_like(X), y, (1,), rng=rng) is None
+    assert learn_nearby_factors(X[:1, :1], y[:1], (1,), rng=rng) is None
 
 
 def test_units_of_the_values_do_not_matter() -> None:
