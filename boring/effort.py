@@ -14,9 +14,10 @@ cheaper one. Steps of the search for a point of the whole box:
     1  hyperparameters are refitted for the best member of the portfolio alone;
     2  nothing is refitted, and the acquisition is searched from fewer starts.
 
-The local model has one step down: no second round in its own metric, and one start. Learning
-the subspace anew is decided apart, since it takes as long as many asks. Fresh starts have few
-points of their own, and always do everything.
+The local model has one step down: no further rounds in metrics, and one start. Learning the
+subspace anew is decided apart, since it takes as long as many asks, and so is learning the
+directions of the local model. Fresh starts have few points of their own, and do everything but
+learn directions where the local model would not.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ PHASES: Mapping[Kind, frozenset[str]] = {
 }
 LOWEST: Mapping[Kind, int] = {"whole box": 2, "local": 1}
 # Learning the subspace takes so many times the seconds of an ask without it (13 to 21 measured,
-# D = 10 to 1000), as long as there is no record of it from when there were nearly as many points.
+# D = 10 to 1000), and so do the directions of the local model (14 to 27, D = 5 and 10), as long as
+# there is no record of it from when there were nearly as many points.
 LEARNING_SHARE = 15.0
 RECORD_HOLDS = 1.5
 # Seconds grow at most like this power of the number of points. [measured: 1 to 2.3]
@@ -55,7 +57,8 @@ class Effort:
     level : int
         0 for everything.
     may_learn : bool
-        Whether the subspace may be learned anew, where that is due.
+        Whether the subspace, or the local model's directions, may be learned anew, where that is
+        due.
     """
 
     level: int = 0
@@ -97,7 +100,7 @@ def effort_of(kind: Kind, asks: Sequence[Ask], ask_seconds: float | None) -> Eff
     if ask_seconds is None:
         return FULL
     number = asks[-1].number + 1 if asks else 0
-    learning = [ask for ask in asks if ask.info.get("learned")]
+    learning = [ask for ask in asks if ask.info.get("learned") and _learns(ask) == kind]
     known = [
         ask
         for ask in asks
@@ -110,6 +113,11 @@ def effort_of(kind: Kind, asks: Sequence[Ask], ask_seconds: float | None) -> Eff
     elif known:
         expected = LEARNING_SHARE * _expected(known[-1], number)
     return Effort(level, expected is None or expected <= ask_seconds)
+
+
+def _learns(ask: Ask) -> Kind:
+    """Return the kind of ask that learns what this one learned."""
+    return "local" if ask.phase in PHASES["local"] else "whole box"
 
 
 def _level(known: Sequence[Ask], number: int, ask_seconds: float, lowest: int) -> int:

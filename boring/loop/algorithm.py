@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 DEFAULT_EFFECTIVE_DIM = 2
 # At least so many first values tell the spread of the objective.
 FEWEST_FIRST = 5
-# What a local step of less effort goes without.
-LOCAL_LEFT_OUT = ("the local metric", "starts of the local search")
 
 
 class BoringOptimizer(NamingOptimizer):
@@ -181,7 +179,7 @@ class BoringOptimizer(NamingOptimizer):
             "trust region": step.radius,
             "directions": step.directions,
             **_subspace_info(member),
-            **self._effort_info(effort, LOCAL_LEFT_OUT if effort.level else ()),
+            **self._effort_info(effort, step.left_out, learned=step.learned),
         }
         return Proposal(step.x, memory, info)
 
@@ -288,7 +286,7 @@ class BoringOptimizer(NamingOptimizer):
             self._n_initial,
             self._leading_directions({}),
             self._sequence_point,
-            self._effective_dims,
+            self._effective_dims if self._effort("local", context).may_learn else (),
         )
         info = {
             **proposal.info,
@@ -328,7 +326,12 @@ class BoringOptimizer(NamingOptimizer):
         return effort_of(kind, context.asks, self.options.ask_seconds)
 
     def _effort_info(
-        self, effort: Effort, left_out: tuple[str, ...], member: SubspaceMember | None = None
+        self,
+        effort: Effort,
+        left_out: tuple[str, ...],
+        member: SubspaceMember | None = None,
+        *,
+        learned: bool = False,
     ) -> dict[str, InfoValue]:
         """Return what to record of the effort; nothing without a budget."""
         if self.options.ask_seconds is None:
@@ -338,7 +341,7 @@ class BoringOptimizer(NamingOptimizer):
         return {
             "effort": effort.level,
             "left out": ", ".join(left_out) or None,
-            "learned": int(member is not None and member.learned),
+            "learned": int(learned if member is None else member.learned),
         }
 
     @property

@@ -30,6 +30,14 @@ MOST_INPUTS = 50
 PASSIVE_SCALE = 0.01
 
 
+def is_due(X: FloatArray, memory: Mapping[str, Any], effective_dims: Sequence[int]) -> bool:
+    """Tell whether directions are to be learned from points X (n, D); see `update_directions`."""
+    n, dim = X.shape
+    if not effective_dims or dim > MOST_INPUTS or n < LEARN_FROM:
+        return False
+    return not memory or n >= LEARN_GROWTH * int(memory["n"])
+
+
 def update_directions(
     X: FloatArray,
     y: FloatArray,
@@ -55,11 +63,9 @@ def update_directions(
     dict
         JSON-able. A search that fails leaves the last directions until the data have grown again.
     """
-    n, dim = X.shape
-    if not effective_dims or dim > MOST_INPUTS or n < LEARN_FROM:
+    if not is_due(X, memory, effective_dims):
         return dict(memory)
-    if memory and n < LEARN_GROWTH * int(memory["n"]):
-        return dict(memory)
+    n = len(X)
     starts: Mapping[int, FloatArray] = {}
     dimensions = effective_dims
     last = nearby_factors(memory)

@@ -37,7 +37,7 @@ from boring.domain import Domain
 from boring.effort import FULL, Effort
 from boring.feasibility import Feasibility, LogSum
 from boring.kernels import FeatureMap, Isotropic
-from boring.loop.local_metric import directions_map, update_directions
+from boring.loop.local_metric import directions_map, is_due, update_directions
 from boring.loop.trust_region import (
     LEAST_RADIUS,
     failures_in_a_row,
@@ -90,6 +90,8 @@ SEEN_NOISE, NOISE_EVIDENCE = 1e-2, 5.0
 LOCALLY_NOISY = 1e-3
 N_STARTS = 4
 SEARCH_ITERATIONS = 60
+# What a step of less effort goes without.
+LEFT_OUT = ("the local metric", "starts of the local search")
 # Expected gains below this share of the values' size are rounding.
 NEGLIGIBLE = 1e-13
 
@@ -110,6 +112,10 @@ class LocalStep:
         For the next step, JSON-able.
     directions : int or None
         Number of learned directions along which the model looks; None if it looks along all.
+    learned : bool
+        Whether directions were learned anew.
+    left_out : tuple of str
+        What the effort did not allow.
     """
 
     x: FloatArray | None
@@ -117,6 +123,8 @@ class LocalStep:
     radius: float
     memory: dict[str, Any]
     directions: int | None = None
+    learned: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def local_model(feature_map: FeatureMap, dim: int) -> GaussianProcessModel:
@@ -141,7 +149,7 @@ def fit_local(
     v : ndarray, shape (k,)
         Standardised values, larger is better.
     in_metric : bool, default True
-        Whether to make the second round.
+        Whether to go beyond the isotropic fit.
     noise_variance : float, optional
         Known, units of v squared; None learns it.
     sees_noise : bool, default False
@@ -252,7 +260,9 @@ def local_step(
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
     directions = memory.get("directions", {})
-    if in_metric and not sees_noise:
+    due = in_metric and not sees_noise and is_due(X, directions, effective_dims)
+    learns = due and effort.may_learn
+    if learns:
         directions = update_directions(X, y, directions, effective_dims, rng)
     remembered["directions"] = directions
     along = None if sees_noise else directions_map(directions)
@@ -298,7 +308,10 @@ def local_step(
         remembered["promised"] = promised
     looks_along = along is not None and posterior.terms[0][0].feature_map is along
     count = int(directions["effective_dim"]) if looks_along else None
-    return LocalStep(x, gain, radius, remembered, count)
+    left_out: tuple[str, ...] = () if in_metric else LEFT_OUT
+    if due and not learns:
+        left_out = ("learning the directions",)
+    return LocalStep(x, gain, radius, remembered, count, learns, left_out)
 
 
 def _neighbours(X: FloatArray, best: int, radius: float | None) -> tuple[np.ndarray, float]:

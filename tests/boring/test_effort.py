@@ -7,7 +7,9 @@ import boring.optimizer
 from boring.effort import FULL, PATIENCE, Effort, effort_of
 from boring.exceptions import InvalidInputError
 from boring.history import Ask
+from boring.loop import algorithm
 from boring.loop.algorithm import BoringOptimizer
+from boring.loop.fresh_start import fresh_point
 
 BOX = [[-1.0, 1.0]] * 3
 
@@ -125,6 +127,60 @@ def test_a_learning_ask_is_foreseen_and_remembered() -> None:
     assert effort_of("whole box", [_ask(18, 9.0, learned=1), _ask(20, 0.1)], 1.0) == Effort(
         0, False
     )
+
+
+def test_what_the_local_model_learns_and_the_subspace_do_not_speak_for_each_other() -> None:
+    asks = [_ask(18, 9.0, learned=1), _ask(19, 0.2, phase="local", learned=1)]
+    assert not effort_of("whole box", asks, 1.0).may_learn
+    assert effort_of("local", asks, 1.0) == FULL
+    slow = [_ask(18, 0.2, learned=1), _ask(19, 9.0, phase="local", learned=1)]
+    assert effort_of("whole box", slow, 1.0).may_learn
+    assert effort_of("local", slow, 1.0) == Effort(0, False), "its metric need not be left out"
+
+
+def _at_the_local_turn(optimizer: BoringOptimizer, X) -> BoringOptimizer:
+    """Return the optimiser told X, and more until the local model has proposed a point."""
+    optimizer.tell(X, [_objective(x) for x in X])
+    _run(optimizer, optimizer.n_told + 1)
+    while optimizer.history.asks[-1].phase != "local":
+        _run(optimizer, optimizer.n_told + 1)
+    return optimizer
+
+
+SMALL_AND_LARGE = [(0.001, True), (0.05, False)]
+
+
+@pytest.mark.parametrize(("seconds", "learns"), SMALL_AND_LARGE)
+def test_directions_are_not_learned_where_the_budget_is_too_small_for_it(
+    clock, seconds, learns
+) -> None:
+    clock.step = seconds
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (30, 3))
+    optimizer = _at_the_local_turn(_new(ask_seconds=0.5), X[:20])
+    assert optimizer.memory["local"]["directions"] == {}, "too few points"
+    info = _at_the_local_turn(optimizer, X[20:]).history.asks[-1].info
+    assert (info["effort"], info["learned"]) == (0, int(learns))
+    assert info["left out"] == (None if learns else "learning the directions")
+    assert ("effective_dim" in optimizer.memory["local"]["directions"]) == learns
+
+
+@pytest.mark.parametrize(("seconds", "learns"), SMALL_AND_LARGE)
+def test_a_fresh_start_learns_no_directions_where_the_local_model_would_not(
+    clock, monkeypatch, seconds, learns
+) -> None:
+    clock.step = seconds
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 3))
+    optimizer = _at_the_local_turn(_new(ask_seconds=0.5), X)
+    offered = []
+
+    def recorded(*arguments):
+        offered.append(list(arguments[-1]))
+        return fresh_point(*arguments)
+
+    monkeypatch.setattr(algorithm, "kind_of_turn", lambda *_: "fresh start")
+    monkeypatch.setattr(algorithm, "fresh_point", recorded)
+    optimizer.ask()
+    assert offered == [[1, 2, 3] if learns else []]
 
 
 def test_after_calm_the_effort_rises_again() -> None:
