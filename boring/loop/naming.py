@@ -55,8 +55,8 @@ class NamingOptimizer(Optimizer):
     def subspace(self) -> SubspaceEstimate | None:
         """The active subspace as the data so far show it; None before there is enough data.
 
-        Estimated on log-warped values, the warp chosen by evidence, with the loop's own factor
-        among the starts, and cached until the next point is told.
+        Estimated on log-warped values, the warp chosen by evidence, from the loop's own factor and
+        the local model's directions among other starts, and cached until the next point is told.
         """
         n = self.n_told
         if self._estimates is None or self._estimates[0] != n:

@@ -53,9 +53,9 @@ class Stretch:
         Standardised.
     effective_dim : int
     table : tuple of DimensionRow
-        BIC over d of these values; empty if d was given.
+        BIC over d, of these values or of the neighbourhood's; empty if d was given.
     factor : ndarray, shape (D, d')
-        Of the first search, as a warm start; its d' may differ from d.
+        Of the first search, whose d' may differ from d, or of the neighbourhood; a warm start.
     """
 
     values: FloatArray

@@ -60,7 +60,7 @@ class NearbyFactors:
     factors : mapping of int to ndarray, shape (D, d)
         The best factor of each d that competed, scaled units.
     table : tuple of DimensionRow
-        Their BIC, of the log posterior.
+        Their BIC. ``nll`` is the negative log posterior of the near values, priors included.
     """
 
     effective_dim: int
