@@ -253,13 +253,14 @@ def local_step(
         "steps": int(memory.get("steps", 0)) + 1,
         "failures": failures_in_a_row(X, judged, memory),
         "streak": int(memory["streak"]) + 1 if goes_on(X, judged, memory) else 0,
+        "directions": memory.get("directions", {}),
     }
     if not spread > NEGLIGIBLE * size:
         return _no_step(X[best], shrunk(radius, X.shape[1]), remembered)
     values = (y[near] - y[best]) / spread
     in_metric = effort.level == 0
     known = None if noise_variance is None else noise_variance / spread**2
-    directions = memory.get("directions", {})
+    directions = remembered["directions"]
     due = in_metric and not sees_noise and is_due(X, directions, effective_dims)
     learns = due and effort.may_learn
     if learns:

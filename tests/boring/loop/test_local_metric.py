@@ -78,6 +78,14 @@ def test_a_search_that_fails_leaves_the_last_directions_and_ends_no_step() -> No
     assert step.memory["directions"] == {**last, "n": 40}
 
 
+def test_a_step_that_has_nothing_to_gain_keeps_the_directions() -> None:
+    X, y, _ = _data(30)
+    first = local_step(X, y, {}, np.random.default_rng(0), effective_dims=(2,))
+    step = local_step(X, np.zeros(30), first.memory, np.random.default_rng(0), effective_dims=(2,))
+    assert step.x is None
+    assert step.memory["directions"] == first.memory["directions"]
+
+
 def test_a_memory_from_before_there_was_a_table_is_read() -> None:
     memory = {"n": 30, "effective_dim": 1, "factors": {"1": [[1.0], [2.0]]}}
     assert nearby_factors(memory).table == ()
