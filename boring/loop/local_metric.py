@@ -44,6 +44,7 @@ def update_directions(
     memory: Mapping[str, Any],
     effective_dims: Sequence[int],
     rng: np.random.Generator,
+    best: int | None = None,
 ) -> dict[str, Any]:
     """Return the memory of the directions, learned anew where that is due.
 
@@ -57,6 +58,8 @@ def update_directions(
     effective_dims : sequence of int
         The d that may be chosen. After a choice only that d and its neighbours compete.
     rng : numpy.random.Generator
+    best : int, optional
+        Row of the incumbent; default that of the largest value.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def update_directions(
         dimensions = [d for d in effective_dims if abs(d - last.effective_dim) <= 1]
         starts = last.factors
     try:
-        learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts)
+        learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts, best=best)
     except (FitError, np.linalg.LinAlgError):
         return {**memory, "n": n}
     if learned is None:

@@ -264,7 +264,7 @@ def local_step(
     due = in_metric and not sees_noise and is_due(X, directions, effective_dims)
     learns = due and effort.may_learn
     if learns:
-        directions = update_directions(X, y, directions, effective_dims, rng)
+        directions = update_directions(X, y, directions, effective_dims, rng, best)
     remembered["directions"] = directions
     along = None if sees_noise else directions_map(directions)
     posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise, along)

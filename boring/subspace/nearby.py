@@ -89,8 +89,9 @@ def learn_nearby_factors(
     rng: np.random.Generator,
     starts: Mapping[int, FloatArray] | None = None,
     n_hops: int = N_HOPS,
+    best: int | None = None,
 ) -> NearbyFactors | None:
-    """Learn factors M (D, d) from the points around the best one.
+    """Learn factors M (D, d) from the points around the incumbent.
 
     Parameters
     ----------
@@ -104,6 +105,8 @@ def learn_nearby_factors(
         Factors of former searches, by d.
     n_hops : int, default 4
         Of each d below D.
+    best : int, optional
+        Row of the incumbent; default that of the largest value.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def learn_nearby_factors(
         If the likelihood is not finite at the start of a fit, as where most points lie so near to
         the best one that squares of the other distances, in units of theirs, are no floats.
     """
-    best = int(np.argmax(y))
+    best = int(np.argmax(y)) if best is None else best
     near = nearest(X, best)
     dim = X.shape[1]
     ranks = [d for d in dimensions if n_free_parameters(dim, d) <= len(near)]

@@ -17,7 +17,8 @@ from boring.loop.local_metric import (
     update_directions,
 )
 from boring.loop.local_turn import fit_local, local_step
-from boring.subspace.nearby import learn_nearby_factors
+from boring.subspace import nearby
+from boring.subspace.nearby import learn_nearby_factors, nearest
 from boring.subspace.stiefel import random_frame
 
 
@@ -54,7 +55,7 @@ def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkey
     first = json.loads(json.dumps(_update(X[:40], y[:40], {}, range(1, 6))))
     seen = []
 
-    def learn(X, y, dimensions, *, rng, starts):
+    def learn(X, y, dimensions, *, rng, starts, best):
         seen.append((list(dimensions), {d: M.shape for d, M in starts.items()}))
 
     monkeypatch.setattr(local_metric, "learn_nearby_factors", learn)
@@ -76,6 +77,24 @@ def test_a_search_that_fails_leaves_the_last_directions_and_ends_no_step() -> No
     step = local_step(X, y, first.memory, np.random.default_rng(0), effective_dims=(1, 2))
     assert step.x is not None
     assert step.memory["directions"] == {**last, "n": 40}
+
+
+def test_directions_are_those_around_the_feasible_incumbent(monkeypatch) -> None:
+    X, y, _ = _data(40)
+    eligible = np.arange(40) != np.argmax(y)
+    judged = np.where(eligible, y, y.min() - 1.0)
+    centers = []
+
+    def looked_at(X, best):
+        centers.append(best)
+        return nearest(X, best)
+
+    monkeypatch.setattr(nearby, "nearest", looked_at)
+    step = local_step(
+        X, y, {}, np.random.default_rng(0), eligible=eligible, judged=judged, effective_dims=(2,)
+    )
+    assert step.memory["directions"]["effective_dim"] == 2
+    assert centers == [int(np.argmax(judged))]
 
 
 def test_a_step_that_has_nothing_to_gain_keeps_the_directions() -> None:
