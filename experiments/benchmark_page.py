@@ -19,6 +19,7 @@ from boring.plotting._canvas import Background, dress, theme_of
 from .accounts_table import accounts_table
 from .archive import ARCHIVE
 from .arena_report import FEW_SEEDS, in_groups, loss_report, overview_table, stuck_table
+from .metrics import TIE_FLOOR
 from .records import RunRecord, read_folders
 from .small_multiples import convergence_panels
 from .standings import BASELINE, finals_of, order_methods
@@ -30,10 +31,12 @@ __all__ = ["page_text", "worth_showing", "write_page"]
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 FEWEST = 3
 """Runs of a method in an experiment; with fewer it is left out (chosen here)."""
+NOTES = ARCHIVE.parent / "notes.md"
+"""What a reader has to know of the archived records; on the page if it is made of them."""
 PANEL_GROUPS = ("thesis", "multimodal")
 """Groups of experiments whose convergence is drawn."""
-FLOOR = 1e-8
-"""Smaller regrets are drawn as this one."""
+FLOOR = TIE_FLOOR
+"""Smaller regrets count as equal, and are drawn as this one."""
 ROW_HEIGHT, WIDTH, DPI = 0.21, 7.4, 100
 
 
@@ -102,7 +105,11 @@ def draw_standing(
 
 
 def page_text(
-    records: Sequence[RunRecord], left_out: int, pictures: Sequence[str], reference: str
+    records: Sequence[RunRecord],
+    left_out: int,
+    pictures: Sequence[str],
+    reference: str,
+    notes: str = "",
 ) -> str:
     """Return the page as Markdown.
 
@@ -114,6 +121,8 @@ def page_text(
     pictures : sequence of str
         Markdown of the pictures: the standing first, then the convergence.
     reference : str
+    notes : str, optional
+        Markdown, for the head of the page.
     """
     methods = order_methods(record.method for record in records)
     seeds = sorted({record.seed for record in records})
@@ -132,6 +141,7 @@ def page_text(
         "The seed of a run fixes the problem, its noise and the initial design, which the methods "
         "share. Methods that end in `[...]` are variants with that option. Seconds are left out: "
         "the runs were made on different days beside other work.",
+        *([notes.strip()] if notes.strip() else []),
         pictures[0],
         "## Every experiment",
         "Median (mean) of the final simple regret. Bold: the smallest median among the methods "
@@ -158,7 +168,10 @@ def page_text(
 
 
 def write_page(
-    records: Sequence[RunRecord], page: Path = PAGE, reference: str = DEFAULT_REFERENCE
+    records: Sequence[RunRecord],
+    page: Path = PAGE,
+    reference: str = DEFAULT_REFERENCE,
+    notes: str = "",
 ) -> tuple[Path, ...]:
     """Write the page, and its pictures into the folder ``images`` beside it.
 
@@ -197,7 +210,7 @@ def write_page(
             convergence_panels(bare, file, reference=reference, methods=methods)
             files.append(_with_few_colours(file))
             pictures.append(f"![Convergence, {group}](images/{file.name}){{.on-white}}")
-    page.write_text(page_text(shown, left_out, pictures, reference), encoding="utf-8")
+    page.write_text(page_text(shown, left_out, pictures, reference, notes), encoding="utf-8")
     return page, *files
 
 
@@ -226,7 +239,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, default=PAGE, help="default: docs/benchmarks.md")
     parser.add_argument("--reference", default=DEFAULT_REFERENCE)
     arguments = parser.parse_args(argv)
-    for path in write_page(read_folders(arguments.folders), arguments.page, arguments.reference):
+    notes = NOTES.read_text(encoding="utf-8") if arguments.folders == [ARCHIVE.parent] else ""
+    records = read_folders(arguments.folders)
+    for path in write_page(records, arguments.page, arguments.reference, notes):
         print(path)
 
 
