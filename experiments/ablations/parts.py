@@ -14,6 +14,7 @@ from boring.acquisition.maximizer import MaximizerResult, maximize_acquisition
 from boring.exceptions import UnknownNameError
 from boring.loop.schedule import DEEP, SEARCHING
 from boring.models.priors import Gaussian, dimension_scaled, hvarfner
+from boring.subspace.nearby import NearbyFactors, learn_nearby_factors
 from boring.typing import FloatArray
 from boring.validation import suggest
 from boring.warping import log_warp, standardize
@@ -45,6 +46,11 @@ def closed_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> floa
     """Return a score that never lets the subspace have its turn."""
     del X, y, memory
     return -1.0
+
+
+def without_hops(*arguments: Any, **named: Any) -> NearbyFactors | None:
+    """Return what the points around the incumbent show without hops."""
+    return learn_nearby_factors(*arguments, **{**named, "n_hops": 0})
 
 
 def score_all(memory: Mapping[str, Any], x: FloatArray) -> Mapping[str, Any]:
@@ -109,7 +115,10 @@ PARTS: tuple[Variant, ...] = (
     part("no subspace", {"subspace_every": 0}),
     part("no subspace turns", constants={"boring.loop.subspace_turn.update_gate": closed_gate}),
     part("no learned directions", constants={"boring.loop.local_metric.MOST_INPUTS": 0}),
-    part("directions without hops", constants={"boring.subspace.nearby.N_HOPS": 0}),
+    part(
+        "directions without hops",
+        constants={"boring.loop.local_metric.learn_nearby_factors": without_hops},
+    ),
     part("directions of a tenth", constants={"boring.loop.local_metric.PASSIVE_SCALE": 0.1}),
     part("subspace from 25", {"subspace_from": 25}),
     part("subspace every 3", {"subspace_every": 3}),
