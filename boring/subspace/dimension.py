@@ -61,7 +61,7 @@ def rotated_bic(dim: int, n: int, rank: int, nll: float) -> float:
     return nll + 0.5 * (n_free_parameters(dim, rank) + 2) * log(n)
 
 
-def rotated_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:
+def rotated_row(dim: int, n: int, rank: int, nll: float) -> DimensionRow:
     """Score a thin factor of any orientation.
 
     Parameters
@@ -70,10 +70,13 @@ def rotated_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:
         D, of the inputs as given: a row span does not make the model simpler.
     n : int
         Number of values.
-    fit : FactorFit
+    rank : int
+        Columns of the factor.
+    nll : float
+        What the fit has reached, in nats.
     """
-    count = n_free_parameters(dim, fit.rank) + 2
-    return DimensionRow(fit.rank, False, count, fit.nll, rotated_bic(dim, n, fit.rank, fit.nll))
+    count = n_free_parameters(dim, rank) + 2
+    return DimensionRow(rank, False, count, nll, rotated_bic(dim, n, rank, nll))
 
 
 def axes_row(dim: int, n: int, fit: FactorFit) -> DimensionRow:
@@ -127,7 +130,7 @@ def dimension_candidates(
     candidates = []
     for rank in ranks:
         thin = truncate(coordinates, y, full, rank, settings)
-        candidates.append((rotated_row(ambient, n, thin), thin))
+        candidates.append((rotated_row(ambient, n, thin.rank, thin.nll), thin))
         if axes is not None:
             aligned = truncate_axes(X, y, axes, rank, settings)
             candidates.append((axes_row(ambient, n, aligned), aligned))

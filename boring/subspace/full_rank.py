@@ -355,7 +355,7 @@ def learn_factor(
     _hop(search, rank, dim, rng)
 
     table = {(row.effective_dim, row.axis_aligned): row for row, _ in candidates}
-    table[rank, False] = rotated_row(dim, n, search.best)
+    table[rank, False] = rotated_row(dim, n, rank, search.best.nll)
     axis_aligned = False
     if axes is not None:
         aligned = truncate_axes(X, y, axes, rank, settings.fits)

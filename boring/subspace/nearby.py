@@ -29,7 +29,7 @@ from boring.subspace.dimension import (
     DimensionRow,
     lowest_bic,
     n_free_parameters,
-    rotated_bic,
+    rotated_row,
 )
 from boring.subspace.factor_fit import FULL_PRIOR
 from boring.typing import FloatArray
@@ -141,14 +141,9 @@ def learn_nearby_factors(
         for _ in range(n_hops if rank < dim else 0):
             ends.append(search.hop(min(ends, key=_value)[1], rng))
         found[rank] = min(ends, key=_value)
-    table = tuple(_row(dim, len(near), rank, found[rank][0]) for rank in ranks)
+    table = tuple(rotated_row(dim, len(near), rank, found[rank][0]) for rank in ranks)
     factors = {rank: M / unit for rank, (_, M) in found.items()}
     return NearbyFactors(lowest_bic(table).effective_dim, factors, table)
-
-
-def _row(dim: int, n: int, rank: int, value: float) -> DimensionRow:
-    count = n_free_parameters(dim, rank) + 2
-    return DimensionRow(rank, False, count, value, rotated_bic(dim, n, rank, value))
 
 
 def _value(end: tuple[float, FloatArray]) -> float:

@@ -33,7 +33,7 @@ def test_counts_of_identifiable_parameters():
 
 def test_rows_by_hand():
     fit = FactorFit(np.zeros((10, 2)), 1.0, 0.01, np.nan, 5.0)
-    rotated, axes = rotated_row(10, 100, fit), axes_row(10, 100, fit)
+    rotated, axes = rotated_row(10, 100, fit.rank, fit.nll), axes_row(10, 100, fit)
     assert rotated.n_parameters == 21
     assert rotated.bic == pytest.approx(5.0 + 0.5 * 21 * math.log(100))
     assert axes.n_parameters == 4
@@ -43,7 +43,7 @@ def test_rows_by_hand():
 
 def test_the_count_is_of_the_inputs_and_not_of_their_row_span():
     fit = FactorFit(np.zeros((5, 2)), 1.0, 0.01, np.nan, 5.0)
-    assert rotated_row(50, 5, fit).n_parameters == n_free_parameters(50, 2) + 2
+    assert rotated_row(50, 5, fit.rank, fit.nll).n_parameters == n_free_parameters(50, 2) + 2
 
 
 @pytest.mark.statistical
