@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from boring.exceptions import FitError
-from boring.kernels import FeatureMap, Projected
+from boring.kernels import FeatureMap, Stretched
 from boring.subspace.dimension import DimensionRow
 from boring.subspace.nearby import NearbyFactors, learn_nearby_factors
 from boring.typing import FloatArray
@@ -99,8 +99,7 @@ def directions_map(memory: Mapping[str, Any]) -> FeatureMap | None:
         return None
     directions, scales, _ = np.linalg.svd(nearby.factor, full_matrices=False)
     scales = np.maximum(scales / scales[0], PASSIVE_SCALE)
-    root = PASSIVE_SCALE * np.eye(len(directions))
-    return Projected(root + (directions * (scales - PASSIVE_SCALE)) @ directions.T)
+    return Stretched(directions, scales, PASSIVE_SCALE)
 
 
 def nearby_factors(memory: Mapping[str, Any]) -> NearbyFactors | None:

@@ -30,7 +30,7 @@ def state_line(status: StudyStatus, as_of: str) -> str:
     if status.writer is not None:
         state = f"Open for writing by process {status.writer['pid']} on {status.writer['host']}."
     elif status.stop_reason:
-        state = f"Stopped: {', '.join(status.stop_reason)}."
+        state = f"Stopped: {', '.join(status.stop_reason).replace('_', ' ')}."
     else:
         state = "Nobody is writing to it at this moment."
     return f"{state} As of {as_of}."

@@ -159,7 +159,7 @@ class _Runner:
                 return
             self._submit(task)
         if not self._is_over and not self.running and self.abandoned:
-            self.reasons = {"hanging evaluations": float(len(self.abandoned))}
+            self.reasons = {"hanging_evaluations": float(len(self.abandoned))}
 
     def _next_task(self) -> _Task | None:
         if self.queue:
@@ -176,7 +176,7 @@ class _Runner:
         try:
             suggestion = self.study.ask()[0]
         except SpaceExhaustedError:
-            self.reasons = {"space exhausted": float(self.study.optimizer.n_told)}
+            self.reasons = {"space_exhausted": float(self.study.optimizer.n_told)}
             return None
         except Exception as error:
             self.trouble = error

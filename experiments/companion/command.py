@@ -13,6 +13,7 @@ from boring.exceptions import InvalidInputError
 
 from ..arena import read_arena
 from ..arguments import add_study_runs, method_names
+from ..config import Experiment
 from ..study_runs import StudyRuns
 from ..thesis.report import study_path
 from ..thesis.study import Study
@@ -63,7 +64,7 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
     """Run the names as the command line says, and report."""
     names = tuple(RUNS) if ALL in arguments.names else tuple(dict.fromkeys(arguments.names))
     runs = [get_run(name) for name in names]
-    _check_patterns(arguments.only, runs)
+    _check_patterns(arguments.only, runs, arguments.quick)
     parent = arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER)
     maker = StudyRuns(arguments)
     for run in runs:
@@ -76,8 +77,11 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
                 maker.study(_chosen(one, arguments.only), study_path(folder, one), run.name)
                 for one in studies
             )
-            experiments = run.quick_experiments() if arguments.quick else run.experiments
-            experiments = tuple(e for e in experiments if _matches(e.name, arguments.only))
+            experiments = tuple(
+                one
+                for one in _experiments(run, arguments.quick)
+                if _matches(one.name, arguments.only)
+            )
             if experiments:
                 folder.mkdir(parents=True, exist_ok=True)
                 left += maker.arena(folder, experiments, methods, run.name)
@@ -88,6 +92,10 @@ def _run_and_report(arguments: argparse.Namespace) -> None:
             if left:
                 print(f"Incomplete: {left} runs not started in time. Repeat the command to go on.")
             print("Written: " + ", ".join(str(file) for file in files))
+
+
+def _experiments(run: CompanionRun, quick: bool) -> tuple[Experiment, ...]:
+    return run.quick_experiments() if quick else run.experiments
 
 
 def _matches(name: str, patterns: Sequence[str] | None) -> bool:
@@ -103,13 +111,18 @@ def _chosen(study: Study, patterns: Sequence[str] | None) -> Study:
     return replace(study, cells=cells, quick=quick)
 
 
-def _check_patterns(patterns: Sequence[str] | None, runs: Sequence[CompanionRun]) -> None:
-    """Refuse a pattern that nothing has."""
-    names = [experiment.name for run in runs for experiment in run.experiments]
-    names += [cell for run in runs for study in run.studies(run.methods()) for cell in study.cells]
+def _check_patterns(
+    patterns: Sequence[str] | None, runs: Sequence[CompanionRun], quick: bool
+) -> None:
+    """Refuse a pattern that nothing has of what is run."""
+    names = [one.name for run in runs for one in _experiments(run, quick)]
+    studies = [study for run in runs for study in run.studies(run.methods())]
+    names += [cell for study in studies for cell in (study.quick if quick else study.cells)]
+    where = " in the quick version" if quick else ""
+    example = f", but for example {names[0]!r}" if names else ""
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
             raise InvalidInputError(
                 f"--only {pattern!r} has to be the name of an experiment or a cell, with * for any "
-                f"letters; there is none such, but for example {names[0]!r}."
+                f"letters; there is none such{where}{example}."
             )

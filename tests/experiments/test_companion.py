@@ -395,7 +395,8 @@ def test_a_pattern_chooses_what_is_run_and_the_report_is_of_all_on_file(tmp_path
     assert main([*call, "--only", "forrester*"]) == 0
     assert [path.stem for path in (tmp_path / "bnn" / "records").iterdir()] == ["forrester-1"]
     assert main([*call, "--only", "forester*"]) == 2
-    assert "there is none such" in capsys.readouterr().err
+    assert "there is none such in the quick version" in capsys.readouterr().err
+    assert main([*call, "--only", "branin-2"]) == 2
 
 
 def test_wrong_names_are_explained(tmp_path, capsys):

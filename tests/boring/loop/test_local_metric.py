@@ -120,7 +120,7 @@ def test_the_map_stretches_along_the_factor() -> None:
     W = random_frame(6, 2, rng)
     memory = {"n": 1, "effective_dim": 2, "factors": {"2": (W * [3.0, 0.6]).tolist()}, "table": []}
     np.testing.assert_allclose(nearby_factors(memory).factor, W * [3.0, 0.6])
-    root = directions_map(memory).basis
+    root = directions_map(memory).inputs(np.eye(6))
     np.testing.assert_allclose(root @ W, W * [1.0, 0.2], atol=1e-12)
     outside = np.linalg.svd(W)[0][:, 2:]
     np.testing.assert_allclose(root @ outside, PASSIVE_SCALE * outside, atol=1e-12)
