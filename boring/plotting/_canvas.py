@@ -247,6 +247,15 @@ def few_ticks(ax: Any) -> None:
     ax.locator_params(axis="x", nbins=int(np.clip(inches(ax)[0] / 0.5, 1, 5)))
 
 
+def whole_ticks(ax: Any) -> None:
+    """Put ticks of the horizontal axis at whole numbers, unless the caller has chosen others."""
+    matplotlib()
+    from matplotlib.ticker import MaxNLocator
+
+    if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
+        ax.locator_params(axis="x", integer=True, nbins=8, min_n_ticks=1)
+
+
 def headline(figure: Any, lines: Sequence[str], theme: Theme) -> None:
     """Set the title of a figure, lines broken where they would not fit."""
     text = figure.suptitle("\n".join(line for line in lines if line), fontsize=SMALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ CHARACTER_WIDTH = 0.56
 
 SHORT_WIDTH = 18
 """Characters that a name may have at a tick."""
+
+FORMULA = re.compile(r"(?<!\\)\$[^$]+(?<!\\)\$")
+"""What matplotlib sets as mathematics."""
 
 UNIT = re.compile(r"[(\[][^()\[\]]{1,16}[)\]]")
 """A short remark in brackets, such as a unit, which stays on one line."""
@@ -41,11 +44,14 @@ def wrap(text: str, inches: float, points: float) -> str:
 def _filled(line: str, width: int) -> str:
     if len(line) <= width:
         return line
-    # A stand-in for spaces that are not to be broken at: those within a unit.
+    # A stand-in for spaces that are not to be broken at: those within a unit or a formula.
     held = UNIT.sub(
         lambda unit: unit[0].replace(" ", "\0") if len(unit[0]) < width else unit[0], line
     )
-    return textwrap.fill(held, width).replace("\0", " ")
+    held, n_formulas = FORMULA.subn(lambda formula: formula[0].replace(" ", "\0"), held)
+    breaks = not n_formulas
+    filled = textwrap.fill(held, width, break_long_words=breaks, break_on_hyphens=breaks)
+    return filled.replace("\0", " ")
 
 
 def printable(text: Any) -> str:
@@ -81,30 +87,31 @@ def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
     """Return names for ticks: without units, and cut to a width, where they differ even so.
 
     Names are cut at their end; those that would look alike in their middle, so that their last word
-    is left; those that still would at their beginning; and what is alike even then is left whole.
+    is left; those that still would at their beginning; and what is alike even then is left whole,
+    as are names with a formula, which shows shorter than it is written.
     """
     bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
-    texts = [_without_end(name, width) for name in bare]
+    texts = [_cut(_without_end, name, width) for name in bare]
     for cut in (_without_middle, _without_start):
-        texts = _unless_alike(texts, [cut(name, width) for name in bare])
+        texts = _unless_alike(texts, [_cut(cut, name, width) for name in bare])
     return _unless_alike(texts, bare)
 
 
+def _cut(cut: Callable[[str, int], str], name: str, width: int) -> str:
+    return name if len(name) <= width or FORMULA.search(name) else cut(name, width)
+
+
 def _without_end(name: str, width: int) -> str:
-    return name if len(name) <= width else f"{_trimmed(name[: width - 1])}…"
+    return f"{_trimmed(name[: width - 1])}…"
 
 
 def _without_middle(name: str, width: int) -> str:
-    if len(name) <= width:
-        return name
     end = name[-(width // 2 - 1) :]
     end = end[end.index(" ") :] if " " in end.strip() else end
     return f"{_trimmed(name[: width - 1 - len(end)])}…{end}"
 
 
 def _without_start(name: str, width: int) -> str:
-    if len(name) <= width:
-        return name
     end = name[-(width - 1) :]
     return f"…{end[end.index(' ') + 1 :] if ' ' in end.strip() else end}"
 

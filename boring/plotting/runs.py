@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from boring.typing import FloatArray
 from boring.validation import as_real
 
 from . import _canvas as canvas
+from ._labels import brief
 from ._sources import result_of, takes_studies
 from .parallel import plot_parallel_coordinates
 from .trace import SubspaceTrace
@@ -54,7 +55,8 @@ def plot_convergence(
         with its evaluated values.
     ax : matplotlib.axes.Axes, optional
     optimum : float, optional
-        Draws the gap to this value, on a logarithmic axis; gaps below 1e-9 are drawn at 1e-9.
+        Draws the gap to this value, on a logarithmic axis; gaps below 1e-9 are drawn at 1e-9. The
+        title says by how much runs are better than it: by noise, or since its sign is wrong.
     n_initial : int, optional
         Ends the shaded initial design.
     ylabel : str, optional
@@ -114,6 +116,7 @@ def plot_convergence(
         axes.set_yscale("log")
     axes.set_xlim(0.5, longest + 0.5)
     axes.set_xlabel("number of evaluations")
+    canvas.whole_ticks(axes)
     axes.set_ylabel(ylabel or ("best value so far" if target is None else "gap to the optimum"))
     many = max(len(group) for group in groups.values())
     above = 0.0
@@ -121,8 +124,10 @@ def plot_convergence(
         above = canvas.legend_above(axes)
     elif len(groups) > 1 or "" not in groups:
         canvas.legend(axes)
-    detail = f"median and quartiles over {many} runs" if many > 1 else ""
-    canvas.title(axes, title, detail, above=above)
+    details = [f"median and quartiles over {many} runs"] if many > 1 else []
+    if target is not None:
+        details += _excess(groups, sign * target, sign)
+    canvas.title(axes, title, "; ".join(details), above=above)
     canvas.dress(axes, theme)
     canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
@@ -150,6 +155,17 @@ def _limit_view(axes: Any, run: OptimizationResult, theme: canvas.Theme) -> None
         transform=axes.get_xaxis_transform(),
         label="beyond the axis",
     )
+
+
+def _excess(
+    groups: Mapping[str, Sequence[OptimizationResult]], target: float, sign: float
+) -> list[str]:
+    """Say by how much the best run is better than what was given as the optimum, if it is."""
+    runs = itertools.chain.from_iterable(groups.values())
+    beyond = target - min(np.nanmin(sign * run.best_so_far(), initial=np.inf) for run in runs)
+    if not beyond > REGRET_FLOOR:
+        return []
+    return [f"best run {brief(beyond)} better than the optimum given"]
 
 
 def _groups(runs: Any) -> dict[str, list[OptimizationResult]]:
@@ -279,6 +295,7 @@ def plot_angles(
     )
     axes.set_ylim(0.0, max(5.0, 1.08 * float(np.max(angles))))
     axes.set_xlabel("number of evaluations")
+    canvas.whole_ticks(axes)
     other = "the previous basis" if truth is None else "the truth"
     axes.set_ylabel(f"angle to {other} (degrees)")
     canvas.title(axes, title)

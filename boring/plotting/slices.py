@@ -142,6 +142,7 @@ def draw_slices(
                 markersize=5,
                 label="incumbent",
                 zorder=4,
+                clip_on=False,  # Best settings often lie at the end of a range.
             )
         panel.set_label(sweep.label)
         panel.set_xlabel(sweep.label, fontsize="small")

@@ -344,7 +344,7 @@ def plot_spectrum(
         axes.axvline(rank + 0.5, color=theme.muted, linewidth=1.0, linestyle=":")
     axes.set_yscale("log")
     axes.set_xlim(0.6, len(values) + 0.4)
-    _whole_ticks(axes)
+    canvas.whole_ticks(axes)
     axes.set_xlabel("direction")
     axes.set_ylabel(ylabel)
     canvas.legend(axes)
@@ -397,7 +397,7 @@ def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None 
         label=f"d = {estimate.effective_dim}",
     )
     axes.margins(x=0.08)
-    _whole_ticks(axes)
+    canvas.whole_ticks(axes)
     axes.set_ylim(bottom=min(-0.04 * axes.get_ylim()[1], -0.5))
     axes.set_xlabel("number of active directions d")
     axes.set_ylabel("BIC above the lowest (nats)")
@@ -406,7 +406,3 @@ def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None 
     canvas.dress(axes, theme)
     canvas.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
-
-
-def _whole_ticks(axes: Any) -> None:
-    axes.locator_params(axis="x", integer=True, nbins=8, min_n_ticks=1)

@@ -176,6 +176,15 @@ def test_units_stay_on_one_line() -> None:
     )
 
 
+def test_formulas_are_neither_cut_nor_broken() -> None:
+    names = [r"$\alpha_{\mathrm{quadrupole}}$", "ambient humidity of the hall", r"price in US\$"]
+    assert _labels.short_names(names) == [names[0], "ambient humidity…", names[2]]
+    text = rf"gradient of {names[0]} and $a_{{1}} + b_{{2}}$"
+    assert _labels.wrap(text, 0.8, 10.0) == (
+        "gradient\nof\n$\\alpha_{\\mathrm{quadrupole}}$\nand\n$a_{1} + b_{2}$"
+    )
+
+
 def test_colour_bars_say_few_digits_with_a_true_minus(make) -> None:
     estimate, X, y = make.estimate(5, 2)
     axes = plotting.plot_sufficient_summary(estimate, X, -1234.5678 * np.abs(y))

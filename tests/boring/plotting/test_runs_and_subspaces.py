@@ -44,6 +44,32 @@ def test_gap_to_the_optimum_is_logarithmic_and_floored(make) -> None:
     np.testing.assert_allclose(axes.lines[0].get_ydata(), 2.0)
 
 
+def test_a_run_better_than_the_optimum_says_so(make) -> None:
+    runs = [make.run(3), make.run(3, seed=4)]
+    lowest = min(run.y_best for run in runs)
+    beyond = plotting.plot_convergence(runs, optimum=lowest + 2.0).get_title("left")
+    assert beyond == ("median and quartiles over 2 runs; best run 2 better than the optimum given")
+    assert "better" not in plotting.plot_convergence(runs, optimum=lowest).get_title("left")
+    upwards = make.run(3, direction="maximize")
+    title = plotting.plot_convergence(upwards, optimum=upwards.y_best - 0.5).get_title("left")
+    assert title == "best run 0.5 better than the optimum given"
+
+
+@pytest.mark.parametrize("n", [2, 22, 30])
+def test_evaluations_are_counted_in_whole_numbers(make, n) -> None:
+    axes = plotting.plot_convergence(make.run(3, n=n))
+    ticks = axes.get_xticks()
+    assert len(ticks) > 1
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
+def test_ticks_of_the_caller_are_left_alone(make) -> None:
+    axes = plotting.new_figure().add_subplot()
+    axes.set_xscale("log")
+    plotting.plot_convergence(make.run(3), axes)
+    assert axes.get_xscale() == "log"
+
+
 def test_a_single_run_shows_its_values_and_marks_those_beyond_the_axis(make) -> None:
     y = np.r_[3.0, 1000.0, np.linspace(2.0, 1.0, 28)]
     axes = plotting.plot_convergence(make.run(3, y=y))
