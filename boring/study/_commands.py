@@ -256,7 +256,8 @@ def _reading(args: argparse.Namespace) -> Study:
 def _kind_of(parameter: Parameter) -> str:
     """Return how a parameter was understood, such as ``real, low 0.1, high 10, unit dB``."""
     kind, *details = parameter.to_dict().items()
-    return ", ".join([kind[1], *(f"{name} {json.dumps(value)}" for name, value in details)])
+    shown = (f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in details)
+    return ", ".join([kind[1], *shown])
 
 
 def _count(n: int, noun: str) -> str:

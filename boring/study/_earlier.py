@@ -218,6 +218,12 @@ def _entry(
     names = [label[f"constraint_{index}"] for index in range(1, n_constraints + 1)]
     checked = space.check(configuration)
     y = _number(cells[value], value)
+    missing = next((name for name in names if name not in cells), None)
+    if missing is not None and np.isfinite(y):
+        raise InvalidInputError(
+            f"{missing!r} is missing. {suggest(missing, map(str, cells))} Give each constraint a "
+            "column, empty where its value is not known."
+        )
     constraints = tuple(_number(cells.get(name, ""), name) for name in names) or None
     reason = cells.get(label["error"])
     reason = reason if isinstance(reason, str) and reason else "failed"

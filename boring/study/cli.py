@@ -69,12 +69,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = f"{type(error).__name__}: {error}. This is a defect of the command: report it."
         return _complain(error, FAILED, as_json, message)
     try:
-        sys.stdout.write(json.dumps(plain(values), allow_nan=False) if as_json else text)
+        sys.stdout.write(
+            json.dumps(plain(values), allow_nan=False) if as_json else _as_encoded(text)
+        )
         sys.stdout.write("\n")
         sys.stdout.flush()
     except BrokenPipeError:  # Of a reader such as head, which has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
+
+
+def _as_encoded(text: str) -> str:
+    """Return text with what the encoding of standard output does not know escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _complain(error: BaseException, code: int, as_json: bool, message: str = "") -> int:

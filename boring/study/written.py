@@ -109,8 +109,9 @@ class WrittenStudy(RecordedStudy):
         ----------
         data : list of dict, DataFrame, Study, or path of a CSV file or of a study
             One row an evaluation: a column for each parameter, one for the value, and
-            ``constraint_1``, ``constraint_2``, ... where there are constraints. Other columns are
-            ignored. A missing value stands for a failure, described by a column ``error``.
+            ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
+            not known. Other columns are ignored. A missing value stands for a failure, described
+            by a column ``error``.
         value : str, default "value"
             Column of the value.
         fill : mapping of parameter to value, optional

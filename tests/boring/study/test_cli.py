@@ -1,6 +1,7 @@
 """The command ``boring``."""
 
 import csv
+import io
 import json
 import math
 import re
@@ -288,7 +289,7 @@ def test_two_processes_work_on_one_study_at_once(boring, file):
 def test_init_says_how_it_understood_the_space(boring, tmp_path):
     space = {
         "parameters": {
-            "gain": {"type": "real", "low": 0.1, "high": 10, "log": True, "unit": "dB"},
+            "gain": {"type": "real", "low": 0.1, "high": 10, "log": True, "unit": "µA"},
             "optics": {"type": "categorical", "choices": ["old", "new"]},
         },
         "constraints": ["gain <= 5 or optics == 'old'"],
@@ -297,10 +298,19 @@ def test_init_says_how_it_understood_the_space(boring, tmp_path):
     out = boring("init", path, "--direction", "minimize", "--space", json.dumps(space))[1]
     assert out.splitlines() == [
         f"New study {path}: 2 parameters, boring.",
-        '  gain: real, low 0.1, high 10.0, log true, unit "dB"',
+        '  gain: real, low 0.1, high 10.0, log true, unit "µA"',
         '  optics: categorical, choices ["old", "new"]',
         "  always \"gain <= 5 or optics == 'old'\"",
     ]
+
+
+def test_a_terminal_that_lacks_a_letter_gets_it_escaped(monkeypatch, tmp_path):
+    space = '{"flow": {"type": "real", "low": 0, "high": 1, "unit": "m³/s"}}'
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    new = ("init", str(tmp_path / "new.jsonl"), "--direction", "minimize", "--space", space)
+    assert main(new) == 0
+    assert written.getvalue().splitlines()[-1].endswith(rb'unit "m\xb3/s"')
 
 
 def test_status_has_the_settings_that_are_outstanding(boring, file):

@@ -179,6 +179,18 @@ def test_what_a_file_has_wrong_is_said_with_its_line(written, text, message):
     assert study.status().n_told == 0
 
 
+def test_a_constraint_without_a_column_is_missed_and_an_empty_cell_is_not_known(written):
+    study = Study(SPACE, direction="minimize", seed=0, n_constraints=1)
+    with pytest.raises(InvalidInputError, match=r"Line 2 of .*'constraint_1'.*mean 'constraint 1'"):
+        study.add(written("gain,angle,value,constraint 1\n1,0,3,-1\n"))
+    with pytest.raises(InvalidInputError, match=r"Row 0 .*'constraint_1' is missing"):
+        study.add([{"gain": 1.0, "angle": 0.0, "value": 3.0}])
+    assert study.status().n_told == 0
+    assert study.add([{"gain": 1.0, "angle": 0.0, "value": None}]) == 1
+    assert study.add(written("gain,angle,value,constraint_1\n1,1,3,\n1,2,3,-1\n")) == 2
+    assert [row["status"] for row in study.rows()] == ["failed", "infeasible", "ok"]
+
+
 def test_a_frame_read_elsewhere_is_taken(written):
     path = written("gain;angle;value\n1,5;0;2\n")
     study = make()
