@@ -105,6 +105,12 @@ def checked_proposal(proposal: Proposal, dim: int, name: str) -> Proposal:
             f"{type(proposal).__name__}. Return Proposal(x), with x of shape ({dim},) in scaled "
             "units."
         )
+    for what in ("memory", "info"):
+        if not isinstance(value := getattr(proposal, what), Mapping):
+            raise FitError(
+                f"{what} of a proposal must be a mapping of text to values; that of optimiser "
+                f"{name!r} is {type(value).__name__}. Leave it out where there is none."
+            )
     x = np.asarray(proposal.x, dtype=np.float64)
     if x.shape != (dim,) or not np.all(np.isfinite(x)):
         raise FitError(

@@ -25,6 +25,8 @@ OptimizerFactory: TypeAlias = "Callable[..., Optimizer]"
 
 _BASELINES_HINT = "`import baselines` registers random, sobol, rembo, gp and the other baselines."
 
+_OWN_HINT = "One of your own is known once the module that registers it is imported."
+
 _targets: dict[str, OptimizerFactory | str] = {
     "boring": "boring.loop.algorithm:BoringOptimizer",
     "boring-thesis": "boring.loop.thesis_optimizer:ThesisOptimizer",
@@ -43,7 +45,8 @@ def register_optimizer(name: str, target: OptimizerFactory | str) -> None:
     Raises
     ------
     InvalidInputError
-        If the name stands for something else, or the target is neither callable nor such text.
+        If the name stands for something else or is not that of the class, or the target is neither
+        callable nor such text.
     """
     if isinstance(target, str):
         if target.count(":") != 1:
@@ -56,11 +59,18 @@ def register_optimizer(name: str, target: OptimizerFactory | str) -> None:
             f"A target must be an Optimizer class, a factory, or text; received "
             f"{type(target).__name__}. Pass the class itself."
         )
-    if _targets.setdefault(name, target) != target:
+    if _targets.get(name, target) != target:
         raise InvalidInputError(
             f"A name stands for one optimiser; {name!r} stands for {_targets[name]!r}. "
             "Choose another name."
         )
+    own = getattr(target, "name", name)
+    if isinstance(target, type) and own != name:
+        raise InvalidInputError(
+            f"A class is registered by its own name, by which states and journals know it; "
+            f"{target.__name__} is called {own!r}, received {name!r}. Change one of them."
+        )
+    _targets[name] = target
 
 
 def optimizer_names() -> tuple[str, ...]:
@@ -88,7 +98,9 @@ def get_optimizer(name: str) -> OptimizerFactory:
     target = _targets.get(name)
     if target is None:
         hint = "" if "baselines" in sys.modules else f" {_BASELINES_HINT}"
-        raise UnknownNameError(f"No optimiser is called {name!r}. {suggest(name, _targets)}{hint}")
+        raise UnknownNameError(
+            f"No optimiser is called {name!r}. {suggest(name, _targets)}{hint} {_OWN_HINT}"
+        )
     if not isinstance(target, str):
         return target
     module, _, attribute = target.partition(":")

@@ -168,8 +168,19 @@ class OptimizerState:
         Returns
         -------
         OptimizerState
+
+        Raises
+        ------
+        InvalidInputError
+            If the file cannot be read, or is no state.
         """
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInputError(
+                f"The state {path} cannot be read: {error}. Check the path."
+            ) from error
+        return cls.from_json(text)
 
     def __eq__(self, other: object) -> bool:
         """Compare everything but the times, bit for bit."""

@@ -243,6 +243,8 @@ def test_a_name_stands_for_one_optimizer():
         register_optimizer("new", "no-colon")
     with pytest.raises(InvalidInputError, match="must be an Optimizer class"):
         register_optimizer("new", 3)
+    with pytest.raises(InvalidInputError, match=r"its own name.*called 'sobol', received 'new'"):
+        register_optimizer("new", SobolSearchOptimizer)
     assert "new" not in optimizer_names()
 
 

@@ -563,6 +563,8 @@ def test_state_files(tmp_path):
     optimizer.state().save(path)
     assert OptimizerState.load(path) == optimizer.state()
     assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(InvalidInputError, match=r"none\.json cannot be read"):
+        OptimizerState.load(tmp_path / "none.json")
 
 
 def test_state_equality_ignores_time_only():
@@ -580,7 +582,7 @@ def test_states_know_their_class():
         name: ClassVar[str] = "other"
 
     state = Other(BOX, direction="minimize", seed=0).state()
-    with pytest.raises(UnknownNameError, match="No optimiser is called 'other'"):
+    with pytest.raises(UnknownNameError, match=r"called 'other'.*module that registers it"):
         Stepper.from_state(state)
 
 
@@ -696,6 +698,17 @@ def test_a_proposal_needs_no_more_than_a_point():
     optimizer = drive(Bare(BOX, direction="minimize", n_initial=2, seed=0), 3)
     assert optimizer.memory == {}
     assert optimizer.result().records[-1].phase == "proposal"
+
+
+@pytest.mark.parametrize("what", ["memory", "info"])
+def test_what_a_proposal_remembers_and_says_are_mappings(what):
+    class Listing(Bare):
+        def _propose(self, context):
+            return Proposal(np.zeros(2), **{what: []})
+
+    optimizer = drive(Listing(BOX, direction="minimize", n_initial=2, seed=0), 2)
+    with pytest.raises(FitError, match=f"{what} of a proposal must be a mapping.*'bare' is list"):
+        optimizer.ask()
 
 
 def test_what_is_no_proposal_is_named():
