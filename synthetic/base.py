@@ -64,7 +64,7 @@ class TestProblem:
     Parameters
     ----------
     name : str
-    space : Box
+    space : Box or array_like of shape (D, 2)
         Where the objective may be evaluated, raw units; D coordinates.
     formula : Formula
         Noiseless value and gradient, raw units. It continues outside the box; the problem refuses
@@ -130,6 +130,7 @@ class TestProblem:
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""
+        object.__setattr__(self, "space", Box.from_bounds(self.space))
         for name in ("optimizers", "true_basis", "passive_basis"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
         if (self.optimum is None) != (self.optimizers is None):

@@ -131,6 +131,11 @@ def test_inconsistent_declarations_are_refused(changes):
         TestProblem("wrong", Box.from_bounds([(-2, 2), (-1, 1)]), camelback().formula, **changes)
 
 
+def test_a_space_may_be_given_as_bounds():
+    problem = TestProblem("mine", [(-2, 2), (-1, 1)], camelback().formula)
+    assert problem.space == camelback().space
+
+
 def test_a_problem_is_shown_in_a_line():
     assert repr(get_problem("camelback-2-in-5", 0)) == (
         "<Embedded 'camelback-2-in-5': minimize over 2 in 5 inputs, optimum -1.03163>"
