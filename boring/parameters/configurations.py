@@ -98,8 +98,8 @@ def _take(
         checked[name] = parameter.decode(np.empty((1, 0)))[0]
     else:
         raise InvalidInputError(
-            f"Parameter {name!r} is missing. Give it a value, as the other "
-            f"{len(encoding.parameters) - 1} parameters."
+            f"Parameter {name!r} is missing. Give each parameter a value, but for those whose "
+            "condition does not hold."
         )
 
 

@@ -76,7 +76,8 @@ def space_from_dict(
     if len(wanted) != len(given):
         raise InvalidInputError(
             f"This space has {len(wanted)} constraints that are functions ({wanted}), which JSON "
-            f"cannot hold; received {len(given)}. Give them again, in that order."
+            f"cannot hold; received {len(given)}. Give them again, in that order: to from_dict "
+            "callables=[...], to Study.open space=... The command boring cannot."
         )
     filled = [
         given.pop(0) if isinstance(c, Mapping) and "callable" in c else c for c in constraints

@@ -15,7 +15,7 @@ import baselines  # noqa: F401
 from boring.exceptions import InvalidInputError, JournalError
 from boring.journal import read_journal
 from boring.optimizer import Optimizer
-from boring.parameters import Categorical, Integer, Real
+from boring.parameters import Categorical, Integer, ParameterSpace, Real
 from boring.study import Study, StudyLockedError
 
 SPACE = {"gain": (0.1, 10.0), "angle": (-90.0, 90.0)}
@@ -362,6 +362,17 @@ def test_a_space_given_on_opening_must_be_the_same(tmp_path):
     with pytest.raises(JournalError, match="keeps its parameters"):
         Study.open(path, space={"gain": (0.1, 9.0), "angle": (-90.0, 90.0)})
     Study.open(path).close()
+
+
+def test_a_space_of_functions_is_wanted_again_on_opening(tmp_path):
+    path = tmp_path / "run.jsonl"
+    parameters = [Real("gain", 0.1, 10.0), Real("angle", -90.0, 90.0)]
+    space = ParameterSpace(parameters, [lambda setting: setting["gain"] < 5.0])
+    Study(space, direction="minimize", path=path).close()
+    with pytest.raises(InvalidInputError, match=r"Study.open space=.*The command boring cannot"):
+        Study.open(path)
+    with Study.open(path, space=space) as study:
+        assert study.space == space
 
 
 def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
