@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 
-from boring.exceptions import FitError
+from boring.exceptions import FitError, InvalidInputError
 from boring.kernels.additive import AdditiveKernel
 from boring.models.evidence import Evidence
 from boring.models.linalg import cholesky
@@ -119,7 +119,17 @@ class GaussianProcessModel:
         theta : ndarray, shape (n_parameters,)
         X : ndarray, shape (n, D)
         y : ndarray, shape (n,)
+
+        Raises
+        ------
+        InvalidInputError
+            If theta has another length: the numbers would be taken for other parameters.
         """
+        if np.shape(theta) != (self.n_parameters,):
+            raise InvalidInputError(
+                f"theta must have shape ({self.n_parameters},), the kernel's parameters and the "
+                f"log noise variance; received shape {np.shape(theta)}."
+            )
         return self._evidence(X, y)(theta)
 
     def inputs(self, X: FloatArray) -> list[FloatArray]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from boring.exceptions import FitError
+from boring.exceptions import FitError, InvalidInputError
 from boring.kernels import (
     MATERN32,
     MATERN52,
@@ -213,3 +213,11 @@ def test_points_without_a_value_count_at_their_mean_or_at_the_median_where_they_
     assert with_fantasies(posterior, nothing, worst).y[-1] == posterior.predict(worst)[0][0]
     twice = with_fantasies(posterior, nothing, np.vstack([best, best]))
     assert twice.predict(best)[0][0] < posterior.predict(best)[0][0]
+
+
+def test_parameters_of_another_length_are_refused(data) -> None:
+    X, y = data
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
+    for evaluate in (model.negative_log_likelihood, model.negative_log_posterior):
+        with pytest.raises(InvalidInputError, match=r"shape \(3,\).*received shape \(2,\)"):
+            evaluate(np.array([0.1, 0.2]), X, y)
