@@ -17,6 +17,8 @@ import numpy as np
 
 from boring.data import Observations
 from boring.exceptions import SubspaceWarning
+from boring.loop.passive_draw import changes_by_draws
+from boring.loop.schedule import FEWEST_FIRST, spread_of_first
 from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
@@ -36,6 +38,11 @@ AGREED_OVERLAP = 0.65
 # With overlaps from .8 on it would add 18, three of them more than 20 degrees off, with any lead
 # 16, one of them more than 10.
 UNANIMOUS_OVERLAP, UNANIMOUS_LEAD = 0.95, 0.3
+# The last so many passive draws decide, if there are so many at least: what is not in W does not
+# matter if none changed the value by more than the first share of the spread of the first values,
+# and something else does if one changed it by more than the second. [chosen here]
+LAST_DRAWS, FEWEST_DRAWS = 4, 3
+UNCHANGED, CHANGED = 0.01, 0.1
 
 
 def account_of_subspace(
@@ -46,6 +53,8 @@ def account_of_subspace(
     memory: Mapping[str, Any],
     rng: np.random.Generator,
     nearby: NearbyFactors | None = None,
+    draws: FloatArray | None = None,
+    n_first: int = FEWEST_FIRST,
 ) -> SubspaceEstimate:
     """Estimate the subspace from the data of a run.
 
@@ -62,6 +71,10 @@ def account_of_subspace(
     rng : numpy.random.Generator
     nearby : NearbyFactors, optional
         What the incumbent's neighbourhood shows (`boring.loop.local_metric`).
+    draws : ndarray, shape (k, D), scaled units, optional
+        Points asked for as passive draws (`boring.loop.passive_draw`).
+    n_first : int
+        Number of first points, by whose values changes are measured.
 
     Returns
     -------
@@ -70,8 +83,8 @@ def account_of_subspace(
         Trusted if the surrogate has led an isotropic GP in one-step-ahead log density (the
         gate) and refits to parts of the data find the same W (`AGREED_OVERLAP`), if that
         lead alone exceeds `boring.loop.subspace_turn.TRUSTED_GATE`, or if the refits are near
-        unanimous and foresee plainly better (`UNANIMOUS_OVERLAP`). Without a gate, if refitting
-        cross-validation says so.
+        unanimous and foresee plainly better (`UNANIMOUS_OVERLAP`). Passive draws, where there are
+        enough, overrule all of these. Without a gate, if refitting cross-validation says so.
     """
     starts = [factor_of(memory, X.shape[1])] if memory else []
     stretch = most_evident_stretch(
@@ -93,7 +106,14 @@ def account_of_subspace(
     gate = float(memory["gate"])
     agreed = estimate.trust.get("overlap", 0.0) >= AGREED_OVERLAP
     trusted = gate > TRUSTED_GATE or (gate > 0 and agreed) or _is_unanimous(estimate)
-    return replace(estimate, trusted=trusted, trust={**estimate.trust, "gate": gate})
+    figures = {**estimate.trust, "gate": gate}
+    if draws is not None and estimate.effective_dim < X.shape[1]:
+        changes = changes_by_draws(X, y, draws, estimate.active_basis)[-LAST_DRAWS:]
+        if len(changes) >= FEWEST_DRAWS:
+            largest = float(changes.max()) / spread_of_first(y, max(n_first, FEWEST_FIRST))
+            trusted = largest <= UNCHANGED or (trusted and largest <= CHANGED)
+            figures |= {"draws": float(len(changes)), "largest_change": largest}
+    return replace(estimate, trusted=trusted, trust=figures)
 
 
 def _is_unanimous(estimate: SubspaceEstimate) -> bool:

@@ -7,7 +7,8 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
   maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
   plain Gaussian process's (`boring.models.plain`), or whoever gains most has two turns of three;
 - the local model of the incumbent's neighbourhood (`boring.loop.local_turn`);
-- when that has settled, a fresh start (`boring.loop.fresh_start`).
+- when that has settled, a fresh start (`boring.loop.fresh_start`), or a draw that tells whether
+  the other directions matter (`boring.loop.passive_draw`).
 
 `BoringOptimizer.thesis` is the other preset: the algorithm as the thesis prints it.
 """
@@ -30,13 +31,16 @@ from boring.effort import Effort, Kind, effort_of
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.credit import credit_after, leader
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
+from boring.loop.local_metric import nearby_factors
 from boring.loop.local_turn import LocalStep, local_step
 from boring.loop.naming import NamingOptimizer
 from boring.loop.options import BoringOptions
+from boring.loop.passive_draw import DRAW_EVERY, PHASE, passive_draw
 from boring.loop.plain_turn import posterior_of_trend
 from boring.loop.portfolio import fit_portfolio
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
+    FEWEST_FIRST,
     has_settled,
     kind_before_local,
     kind_of_turn,
@@ -53,7 +57,8 @@ from boring.loop.trust_region import is_awaited
 from boring.optimizer import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.space import Box
-from boring.typing import Direction, SeedLike
+from boring.subspace.factor_fit import basis_of
+from boring.typing import Direction, FloatArray, SeedLike
 from boring.warping import half_rank_warp, log_warp, warped_noise
 
 if TYPE_CHECKING:
@@ -61,8 +66,6 @@ if TYPE_CHECKING:
 
 # Leading directions assumed while no subspace has been learned yet [chosen here].
 DEFAULT_EFFECTIVE_DIM = 2
-# At least so many first values tell the spread of the objective.
-FEWEST_FIRST = 5
 
 
 class BoringOptimizer(NamingOptimizer):
@@ -153,7 +156,7 @@ class BoringOptimizer(NamingOptimizer):
                 return self._local_proposal(step, remembered, context, told, effort)
             remembered["credit"]["kind"] = kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
-            return self._fresh_turn(context, told, remembered, spread)
+            return self._fresh_turn(context, told, remembered, spread, noisy)
         return self._portfolio_turn(kind, remembered, context, told, leads)
 
     def _feasibility_turn(self, context: ProposalContext) -> Proposal:
@@ -261,11 +264,21 @@ class BoringOptimizer(NamingOptimizer):
         return Proposal(found.x, memory, info)
 
     def _fresh_turn(
-        self, context: ProposalContext, told: Told, memory: dict[str, Any], spread: float
+        self,
+        context: ProposalContext,
+        told: Told,
+        memory: dict[str, Any],
+        spread: float,
+        noisy: bool,
     ) -> Proposal:
-        """Let a fresh start and the subspace look for another basin, by turns."""
+        """Let a passive draw, a fresh start and the subspace look for another basin, by turns."""
         turn = int(memory.get("fresh turn", 0))
         memory["fresh turn"] = turn + 1
+        may_draw = not noisy and context.feasibility is None and context.domain.is_plain
+        if may_draw and turn % DRAW_EVERY == 0:
+            nearby = nearby_factors(memory.get("local", {}).get("directions", {}))
+            if nearby is not None and nearby.effective_dim < self.space.dim:
+                return self._passive_proposal(basis_of(nearby.factor), memory, context, told)
         extra_info: dict[str, InfoValue] = {}
         if turn % 2:
             effort = self._effort("whole box", context)
@@ -298,6 +311,15 @@ class BoringOptimizer(NamingOptimizer):
         if proposal.info["phase"] == "fresh local":
             memory["subspace"] = without_score(memory["subspace"], proposal.x)
         return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
+
+    def _passive_proposal(
+        self, W: FloatArray, memory: dict[str, Any], context: ProposalContext, told: Told
+    ) -> Proposal:
+        """Draw anew what seems not to matter; the subspace's surrogate is judged by the value."""
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+        x = passive_draw(told.incumbent, W, context.rng)
+        info = {"phase": PHASE, "directions": W.shape[1], **_subspace_info(member)}
+        return Proposal(x, {**memory, "subspace": member.memory}, info)
 
     def _subspace_step(
         self,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
 from boring.loop.local_metric import nearby_factors
+from boring.loop.passive_draw import PHASE
 from boring.loop.schedule import sees_noise
 from boring.loop.subspace_turn import factor_of
 from boring.optimizer import Optimizer
@@ -79,7 +80,14 @@ class NamingOptimizer(Optimizer):
                 self.memory.get("subspace", {}),
                 rng,
                 nearby_factors(self.memory.get("local", {}).get("directions", {})),
+                self._passive_draws(),
+                self.n_initial,
             )
+
+    def _passive_draws(self) -> FloatArray:
+        """Return the points asked for as passive draws, scaled units, shape (k, D)."""
+        drawn = [ask.x for ask in self._history.asks if ask.phase == PHASE]
+        return self.space.scale(np.array(drawn).reshape(-1, self.space.dim))
 
     @property
     def surrogate(self) -> ObjectiveModel | None:

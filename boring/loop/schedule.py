@@ -63,6 +63,8 @@ FAILURES_IN_A_ROW = 3
 # Noise variance, standardised half-rank warped values, from which the portfolio sees noise:
 # without noise its fits end below 1e-4, with noise of 1 % of the range between 2e-3 and 0.2.
 NOISY = 3e-3
+# At least so many first values tell the spread of the objective.
+FEWEST_FIRST = 5
 
 
 def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> bool:

@@ -67,9 +67,15 @@ def _trust_line(estimate: SubspaceEstimate) -> str:
     if not estimate.trust:
         return "not checked by cross-validation"
     verdict = "trusted" if estimate.trusted else "NOT trusted"
+    drawn = ""
+    if "draws" in estimate.trust:
+        drawn = (
+            f"; all else drawn anew {estimate.trust['draws']:.0f} times, the value changed by at "
+            f"most {estimate.trust['largest_change']:.2%} of the spread"
+        )
     return (
         f"{verdict}: held-out squared error {estimate.trust['error']:.3g} var(y), without a "
         f"subspace {estimate.trust['isotropic_error']:.3g}; folds found "
         f"{estimate.trust['overlap']:.0%} of it again; variance inflated "
-        f"{estimate.trust['inflation']:.3g} times"
+        f"{estimate.trust['inflation']:.3g} times{drawn}"
     )

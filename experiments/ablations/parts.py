@@ -53,6 +53,11 @@ def without_hops(*arguments: Any, **named: Any) -> NearbyFactors | None:
     return learn_nearby_factors(*arguments, **{**named, "n_hops": 0})
 
 
+def no_directions(memory: Mapping[str, Any]) -> None:
+    """Return that the neighbourhood of the incumbent has shown no directions."""
+    del memory
+
+
 def score_all(memory: Mapping[str, Any], x: FloatArray) -> Mapping[str, Any]:
     """Return the memory as it is: the local model's points count in the gate too."""
     del x
@@ -120,6 +125,7 @@ PARTS: tuple[Variant, ...] = (
         constants={"boring.loop.local_metric.learn_nearby_factors": without_hops},
     ),
     part("directions of a tenth", constants={"boring.loop.local_metric.PASSIVE_SCALE": 0.1}),
+    part("no passive draws", constants={"boring.loop.algorithm.nearby_factors": no_directions}),
     part("subspace from 25", {"subspace_from": 25}),
     part("subspace every 3", {"subspace_every": 3}),
     part("no local model", {"local_from": 0}),

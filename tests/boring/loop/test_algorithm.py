@@ -82,6 +82,21 @@ def test_a_settled_search_starts_afresh_and_comes_back() -> None:
     assert np.min(np.linalg.norm(own[:, None] - first, axis=2)) > 1e-6, "points of its own"
 
 
+def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
+    optimizer, problem = _run("camelback-2-in-5", 1, 90)
+    records = optimizer.result().records
+    draws = [r for r in records if r.phase == "passive draw"]
+    assert len(draws) >= 3
+    last = draws[-1]
+    best = min(records[: last.index], key=lambda r: r.y)
+    assert last.info["directions"] == 2
+    assert np.linalg.norm(last.x - best.x) > 0.1
+    assert last.y - best.y < 0.01 * (np.median([r.y for r in records[:8]]) - problem.optimum)
+    assert not {
+        r.phase for r in _run("camelback-2-in-5", 1, 90, subspace_every=0)[0].result().records
+    } & {"passive draw"}
+
+
 def test_without_fresh_starts_there_are_none() -> None:
     optimizer, _ = _run("camelback-2-in-5", 2, 60, fresh_starts=False)
     phases = {record.phase for record in optimizer.result().records}

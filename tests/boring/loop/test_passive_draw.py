@@ -1,0 +1,54 @@
+"""The passive draw: what it keeps, what it changes."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from boring.loop.passive_draw import passive_draw
+from boring.subspace.stiefel import random_frame
+
+
+@pytest.mark.parametrize(("dim", "rank"), [(3, 1), (5, 2), (10, 2), (25, 6), (50, 5)])
+@pytest.mark.parametrize("reach", [0.5, 1.5, 20.0])
+def test_the_active_coordinates_are_the_centers_and_the_point_is_in_the_box(
+    dim: int, rank: int, reach: float
+) -> None:
+    rng = np.random.default_rng(dim)
+    W = random_frame(dim, rank, rng)
+    center = np.clip(rng.uniform(-reach, reach, dim), -1, 1)
+    x = passive_draw(center, W, rng)
+    assert np.abs(x).max() <= 1
+    np.testing.assert_allclose(W.T @ x, W.T @ center, atol=1e-6)
+
+
+def test_it_is_the_nearest_such_point_to_a_random_one() -> None:
+    rng = np.random.default_rng(0)
+    W = random_frame(6, 2, rng)
+    center = np.clip(rng.uniform(-1.5, 1.5, 6), -1, 1)
+    x = passive_draw(center, W, np.random.default_rng(5))
+    drawn = np.random.default_rng(5).uniform(-1, 1, 6)
+    reference = minimize(
+        lambda z: 0.5 * np.sum((z - drawn) ** 2),
+        center,
+        jac=lambda z: z - drawn,
+        bounds=[(-1, 1)] * 6,
+        constraints={"type": "eq", "fun": lambda z: W.T @ (z - center), "jac": lambda z: W.T},
+        method="SLSQP",
+        options={"ftol": 1e-14},
+    ).x
+    np.testing.assert_allclose(x, reference, atol=1e-5)
+
+
+def test_in_a_corner_that_decides_all_nothing_is_left_to_draw() -> None:
+    corner = np.ones(4)
+    x = passive_draw(corner, np.full((4, 1), 0.5), np.random.default_rng(1))
+    np.testing.assert_allclose(x, corner, atol=1e-6)
+
+
+def test_the_passive_coordinates_cover_their_range() -> None:
+    rng = np.random.default_rng(2)
+    W = np.eye(5)[:, :2]
+    draws = np.array([passive_draw(np.full(5, 0.3), W, rng) for _ in range(200)])
+    np.testing.assert_allclose(draws[:, :2], 0.3, atol=1e-9)
+    assert np.all(draws[:, 2:].min(axis=0) < -0.9)
+    assert np.all(draws[:, 2:].max(axis=0) > 0.9)
