@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boring.loop.account import AGREED_OVERLAP
+from boring.loop.account import AGREED_OVERLAP, CHANGED
 from boring.result import best_so_far
 
 from ._report_values import (
@@ -70,7 +70,12 @@ def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | No
         return estimate, None
     reason = "Refits to parts of the data did not agree on it well enough"
     overlap = estimate.trust.get("overlap")
-    if overlap is not None and overlap >= AGREED_OVERLAP:
+    change = estimate.trust.get("largest_change", 0.0)
+    if change > CHANGED:
+        reason = (
+            f"All else drawn anew, the value changed by {change:.0%} of the first values' spread"
+        )
+    elif overlap is not None and overlap >= AGREED_OVERLAP:
         reason = (
             "A model of these directions did not foresee new values better than one without them"
         )

@@ -1,12 +1,14 @@
 """The account after a run: what it takes to trust a subspace."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from boring.loop import account
 from boring.loop.subspace_turn import factor_start
+from boring.study._findings import estimate_of
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.stiefel import random_frame
 
@@ -64,3 +66,74 @@ def test_without_a_lead_over_the_run_folds_vouch_if_all_find_the_same_and_forese
     monkeypatch: pytest.MonkeyPatch, overlap: float, lead: float, effective_dim: int, trusted: bool
 ) -> None:
     assert _account(monkeypatch, -1.0, overlap, lead, effective_dim) is trusted
+
+
+def _with_draws(monkeypatch: pytest.MonkeyPatch, gate: float, changes: list[float], along: float):
+    """Return the account of a run that ends with draws, each moved along W by so much."""
+    rng = np.random.default_rng(3)
+    W = np.array([2.0, 1.0, 0.0, 0.0]) / np.sqrt(5)
+    X = rng.uniform(-0.5, 0.5, (30, 4))
+    y = np.sin(2 * X[:, 0] + X[:, 1])
+    best = X[np.argmax(y)]
+    offsets = rng.uniform(-0.4, 0.4, (len(changes), 4))
+    offsets += np.outer(along - offsets @ W, W)
+    draws = best + offsets
+    spread = np.median(y.max() - y[:8])
+    X = np.vstack([X, draws])
+    y = np.append(y, y.max() - np.array(changes) * spread)
+
+    def known(X, y, effective_dim, **options):
+        found = estimate_active_subspace(X[:30], y[:30], 1, rng=options["rng"], check=False)
+        return replace(found, trust={"overlap": 0.0}, trusted=False)
+
+    monkeypatch.setattr(account, "_estimate", known)
+    memory = {"effective_dim": 1, "theta": factor_start(W[:, None]).tolist(), "gate": gate}
+    estimate = account.account_of_subspace(
+        X, y, 1, 2, memory, np.random.default_rng(1), draws=draws, n_first=8
+    )
+    return estimate
+
+
+@pytest.mark.parametrize(
+    ("gate", "changes", "along", "trusted"),
+    [
+        (-1.0, [0.002, 0.0, 0.004], 0.0, True),
+        (-1.0, [0.5, 0.002, 0.0, 0.004, 0.0], 0.0, True),  # the last four decide
+        (-1.0, [0.002, 0.0], 0.0, False),
+        (-1.0, [0.002, 0.05, 0.0], 0.0, False),
+        (11.0, [0.002, 0.05, 0.0], 0.0, True),
+        (11.0, [0.002, 0.2, 0.0], 0.0, False),
+        (-1.0, [0.002, 0.0, 0.004], 0.3, False),  # draws for another W say nothing of this one
+        (11.0, [0.2, 0.2, 0.2], 0.3, True),
+    ],
+)
+def test_draws_of_all_else_overrule_the_rest(
+    monkeypatch: pytest.MonkeyPatch, gate: float, changes: list[float], along: float, trusted: bool
+) -> None:
+    estimate = _with_draws(monkeypatch, gate, changes, along)
+    assert estimate.trusted is trusted
+    counted = along == 0.0 and len(changes) >= 3
+    assert ("draws" in estimate.trust) is counted
+    if counted:
+        largest = estimate.trust["largest_change"]
+        assert largest == pytest.approx(max(changes[-4:]), rel=1e-6)
+        assert estimate.trust["draws"] == min(len(changes), 4)
+
+
+def test_a_report_tells_what_a_draw_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimate = _with_draws(monkeypatch, 11.0, [0.0, 0.25, 0.0], 0.0)
+    optimizer = SimpleNamespace(
+        observed=SimpleNamespace(is_informative=True), subspace=estimate, name="boring"
+    )
+    study = SimpleNamespace(optimizer=optimizer, space=SimpleNamespace(dim=4))
+    found, reason = estimate_of(study)
+    assert found is estimate
+    assert reason.startswith("All else drawn anew, the value changed by 25% of the first values'")
+
+
+def test_a_summary_tells_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimate = _with_draws(monkeypatch, -1.0, [0.0, 0.002, 0.0], 0.0)
+    figures = {"error": 0.1, "isotropic_error": 0.2, "inflation": 1.0, **estimate.trust}
+    text = replace(estimate, trust=figures).summary()
+    assert "trusted: " in text
+    assert "all else drawn anew 3 times, the value changed by at most 0.20% of the spread" in text
