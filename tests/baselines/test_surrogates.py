@@ -38,6 +38,7 @@ def told(name, dim=6, n=24, **options):
     return optimizer.tell(X, value(X))
 
 
+@pytest.mark.filterwarnings("ignore::boring.exceptions.DuplicatePointWarning")  # of corners
 @pytest.mark.parametrize("name", ["rembo", "rembo-reverse", "hesbo", "alebo"])
 def test_models_of_embeddings_know_their_embedding(name):
     optimizer = told(name, n_embeddings=2, effective_dim=2)
@@ -102,7 +103,7 @@ def test_two_phases_have_a_surrogate_in_the_second(name):
     X = optimizer.space.sample(30, np.random.default_rng(0))
     truth = np.array([slope(x) for x in X])
     mean, _ = surrogate.predict(X)
-    assert np.abs(mean - truth).max() < 0.2 * np.ptp(truth)
+    assert np.abs(mean - truth).mean() < 0.1 * np.ptp(truth)
 
 
 def test_the_elastic_process_keeps_a_given_target():

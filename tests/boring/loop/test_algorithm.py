@@ -70,7 +70,7 @@ def test_local_steps_say_along_how_many_learned_directions_they_look() -> None:
 
 
 def test_a_settled_search_starts_afresh_and_comes_back() -> None:
-    optimizer, _ = _run("camelback-2-in-5", 1, 90)
+    optimizer, _ = _run("camelback-2-in-5", 1, 90, n_initial=5)
     records = optimizer.result().records
     fresh = [r for r in records if r.phase.startswith("fresh")]
     assert {"fresh design", "fresh portfolio"} <= {r.phase for r in fresh}
