@@ -32,6 +32,13 @@ _STEPS = np.logspace(0.0, -9.0, 55)
 _DECADES = 1.5
 _MIN_POINTS = 6
 _NOISE_FACTOR = 200.0
+"""How far an error must stand clear of the rounding of numbers of the function's size."""
+
+_NOISE_STEPS = 1e-8 * np.sqrt(np.arange(20.0))
+"""Uneven, lest a function that rounds to a grid hit the grid at each of them."""
+
+_MEASURED_FACTOR = 30.0
+"""The same for rounding as measured: deviations, so that few errors clear of it are rounding."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +159,11 @@ def _taylor_slope(
     values = np.array([function(x + step * direction) for step in _STEPS])
     errors = np.abs(values - value - _STEPS * derivative)
     size = max(abs(value), float(np.abs(values[_STEPS < 1e-2]).max()), abs(derivative) * 1e-3)
-    clear = errors > _NOISE_FACTOR * np.finfo(np.float64).eps * size
+    rounding = max(
+        _NOISE_FACTOR * np.finfo(np.float64).eps * size,
+        _MEASURED_FACTOR * _rounding_of(function, x, direction),
+    )
+    clear = errors > rounding
     n_clear = int(np.argmin(clear)) if not clear.all() else len(clear)
     per_decade = (len(_STEPS) - 1) / (np.log10(_STEPS[0]) - np.log10(_STEPS[-1]))
     width = max(_MIN_POINTS, round(_DECADES * per_decade))
@@ -160,6 +171,20 @@ def _taylor_slope(
         return float("inf")
     window = slice(n_clear - width, n_clear)
     return float(np.polyfit(np.log(_STEPS[window]), np.log(errors[window]), 1)[0])
+
+
+def _rounding_of(
+    function: Callable[[FloatArray], float], x: FloatArray, direction: FloatArray
+) -> float:
+    """Return the deviation of a function's values by rounding.
+
+    Over steps so small a smooth function is a straight line; what its values scatter about one is
+    rounding, and that of a function that solves an ill-conditioned system is far coarser than its
+    size tells.
+    """
+    values = np.array([function(x + step * direction) for step in _NOISE_STEPS])
+    line = np.polynomial.Polynomial.fit(_NOISE_STEPS, values, 1)
+    return float(np.std(values - line(_NOISE_STEPS), ddof=2))
 
 
 def check_optimizer(

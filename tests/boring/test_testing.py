@@ -35,6 +35,8 @@ CASES = {
     "rosenbrock": (rosenbrock, np.array([0.5, -0.3, 0.8, 0.1])),
     "matrix": (log_determinant, default_rng(1).standard_normal((4, 3))),
     "offset": (lambda x: (1e3 + float(np.exp(x).sum()), np.exp(x)), np.array([0.1, 0.2])),
+    # Rounds like a number of size 1e5 though its own is about one.
+    "coarse": (lambda x: (float(np.sin(x).sum() + 1e5 - 1e5), np.cos(x)), np.array([0.3, 1.1])),
     "linear": (lambda x: (float(x @ np.arange(1.0, 4.0)), np.arange(1.0, 4.0)), np.zeros(3)),
     "scalar": (lambda x: (float(x**3), 3 * x**2), np.array(0.7)),
 }
