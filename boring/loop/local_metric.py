@@ -69,14 +69,12 @@ def update_directions(
     if not is_due(X, memory, effective_dims):
         return dict(memory)
     n = len(X)
-    starts: Mapping[int, FloatArray] = {}
     dimensions = effective_dims
     last = nearby_factors(memory)
     if last is not None:
         dimensions = [d for d in effective_dims if abs(d - last.effective_dim) <= 1]
-        starts = last.factors
     try:
-        learned = learn_nearby_factors(X, y, dimensions, rng=rng, starts=starts, best=best)
+        learned = learn_nearby_factors(X, y, dimensions, rng=rng, last=last, best=best)
     except (FitError, np.linalg.LinAlgError):
         return {**memory, "n": n}
     if learned is None:
@@ -86,6 +84,7 @@ def update_directions(
         "effective_dim": learned.effective_dim,
         "factors": {str(d): M.tolist() for d, M in learned.factors.items()},
         "table": [list(astuple(row)) for row in learned.table],
+        "settled": learned.is_settled,
     }
 
 
@@ -108,4 +107,5 @@ def nearby_factors(memory: Mapping[str, Any]) -> NearbyFactors | None:
         return None
     factors = {int(d): np.array(M) for d, M in memory["factors"].items()}
     table = tuple(DimensionRow(*row) for row in memory.get("table", ()))
-    return NearbyFactors(int(memory["effective_dim"]), factors, table)
+    is_settled = bool(memory.get("settled", False))
+    return NearbyFactors(int(memory["effective_dim"]), factors, table, is_settled)

@@ -6,7 +6,9 @@ lengthscales and next to no noise (`boring.models.neighbourhood`) fits it to man
 right W and to few with any other. The search is the one of `boring.subspace.full_rank`, made short:
 a square factor fitted in full is truncated to d columns and refitted; then hops, from the best
 factor inflated by noise of a random size. BIC chooses among the d. Each d is searched from what the
-last call found for it, so that the search goes on while the points become more.
+last call found for it, so that the search goes on while the points become more. Once a search ends
+at the last one's directions they are settled: from then on what the last call found is refitted,
+and only if d or the directions change by it is there a search again.
 
 On data of runs (four to five each, the nearest three quarters of n points, 4 hops) the share of the
 metric that lies outside of the true W, .5 and .8 if nothing is known: Rosenbrock 5-in-10 n = 80
@@ -18,7 +20,7 @@ camelback 2-in-10 n = 60 0 with d = 2 in three of five. The priors of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +33,7 @@ from boring.subspace.dimension import (
     n_free_parameters,
     rotated_row,
 )
-from boring.subspace.factor_fit import FULL_PRIOR
+from boring.subspace.factor_fit import FULL_PRIOR, basis_of
 from boring.typing import FloatArray
 from boring.warping import stretched
 
@@ -44,6 +46,8 @@ THIN_SCALE_CENTER, THIN_SCALE_SD = 0.5, 1.5
 # Noise variance from which a square factor starts.
 FULL_NOISE = 1e-6
 FULL_ITERATIONS, THIN_ITERATIONS = 60, 80
+# Share of a metric outside of the last one's span below which the directions are the same.
+SETTLED_SHARE = 1e-3
 # Hops of each d. A hop's noise is 10^u times the largest singular value over sqrt(D), u uniform.
 N_HOPS = 4
 HOP_SIZES = (-1.0, 0.2)
@@ -61,16 +65,27 @@ class NearbyFactors:
         The best factor of each d that competed, scaled units.
     table : tuple of DimensionRow
         Their BIC. ``nll`` is the negative log posterior of the near values, priors included.
+    is_settled : bool
+        Whether the call before had found the same d and directions.
     """
 
     effective_dim: int
     factors: Mapping[int, FloatArray]
     table: tuple[DimensionRow, ...] = ()
+    is_settled: bool = False
 
     @property
     def factor(self) -> FloatArray:
         """M of the chosen d, shape (D, d)."""
         return self.factors[self.effective_dim]
+
+    def agrees_with(self, other: NearbyFactors) -> bool:
+        """Tell whether d and the directions are those of another."""
+        if self.effective_dim != other.effective_dim:
+            return False
+        basis = basis_of(other.factor)
+        within = float(np.sum((basis.T @ self.factor) ** 2) / np.sum(self.factor**2))
+        return 1.0 - within < SETTLED_SHARE
 
 
 def nearest(X: FloatArray, best: int) -> np.ndarray:
@@ -87,7 +102,7 @@ def learn_nearby_factors(
     dimensions: Iterable[int],
     *,
     rng: np.random.Generator,
-    starts: Mapping[int, FloatArray] | None = None,
+    last: NearbyFactors | None = None,
     n_hops: int = N_HOPS,
     best: int | None = None,
 ) -> NearbyFactors | None:
@@ -101,8 +116,8 @@ def learn_nearby_factors(
     dimensions : iterable of int
         The d that compete. Those with more free parameters than there are near points do not.
     rng : numpy.random.Generator
-    starts : mapping of int to ndarray, shape (D, d), optional
-        Factors of former searches, by d.
+    last : NearbyFactors, optional
+        What the last call found, from fewer points.
     n_hops : int, default 4
         Of each d below D.
     best : int, optional
@@ -132,18 +147,27 @@ def learn_nearby_factors(
     if not unit > 0 or not values.any():
         return None
     search = _Search(offsets / unit, values)
+
+    def outcome(found: Mapping[int, tuple[float, FloatArray]]) -> NearbyFactors:
+        table = tuple(rotated_row(dim, len(near), rank, found[rank][0]) for rank in found)
+        factors = {rank: M / unit for rank, (_, M) in found.items()}
+        learned = NearbyFactors(lowest_bic(table).effective_dim, factors, table)
+        return replace(learned, is_settled=last is not None and learned.agrees_with(last))
+
+    known = {} if last is None else last.factors
+    refitted = {rank: search.thin(known[rank] * unit) for rank in ranks if rank in known}
+    if refitted and last is not None and last.is_settled:
+        learned = outcome(refitted)
+        if learned.is_settled:
+            return learned
     square = search.full(np.eye(dim) / np.sqrt(dim))
     found = {}
     for rank in ranks:
-        ends = [search.truncated(square, rank)]
-        if starts and rank in starts:
-            ends.append(search.thin(starts[rank] * unit))
+        ends = [search.truncated(square, rank), *([refitted[rank]] if rank in refitted else [])]
         for _ in range(n_hops if rank < dim else 0):
             ends.append(search.hop(min(ends, key=_value)[1], rng))
         found[rank] = min(ends, key=_value)
-    table = tuple(rotated_row(dim, len(near), rank, found[rank][0]) for rank in ranks)
-    factors = {rank: M / unit for rank, (_, M) in found.items()}
-    return NearbyFactors(lowest_bic(table).effective_dim, factors, table)
+    return outcome(found)
 
 
 def _value(end: tuple[float, FloatArray]) -> float:

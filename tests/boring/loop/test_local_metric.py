@@ -55,8 +55,8 @@ def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkey
     first = json.loads(json.dumps(_update(X[:40], y[:40], {}, range(1, 6))))
     seen = []
 
-    def learn(X, y, dimensions, *, rng, starts, best):
-        seen.append((list(dimensions), {d: M.shape for d, M in starts.items()}))
+    def learn(X, y, dimensions, *, rng, last, best):
+        seen.append((list(dimensions), {d: M.shape for d, M in last.factors.items()}))
 
     monkeypatch.setattr(local_metric, "learn_nearby_factors", learn)
     assert _update(X, y, first, range(1, 6)) == {"n": 60}

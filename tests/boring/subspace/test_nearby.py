@@ -5,7 +5,7 @@ import pytest
 
 from boring.subspace.dimension import lowest_bic, n_free_parameters
 from boring.subspace.factor_fit import basis_of
-from boring.subspace.nearby import learn_nearby_factors, nearest
+from boring.subspace.nearby import NearbyFactors, learn_nearby_factors, nearest
 from boring.subspace.stiefel import largest_angle, random_frame
 
 DIM, D_ACTIVE, N = 8, 2, 60
@@ -76,11 +76,44 @@ def test_a_former_factor_is_a_start() -> None:
     X, y, W = _run_like(0, 40)
     rng = np.random.default_rng(0)
     blind = learn_nearby_factors(X, y, (2,), rng=rng, n_hops=0)
-    told = learn_nearby_factors(X, y, (2,), rng=rng, n_hops=0, starts={2: 2.0 * W})
+    last = NearbyFactors(2, {2: 2.0 * W})
+    told = learn_nearby_factors(X, y, (2,), rng=rng, n_hops=0, last=last)
     assert blind is not None
     assert told is not None
     assert np.degrees(largest_angle(basis_of(told.factor), W)) < 3.0
     assert np.degrees(largest_angle(basis_of(blind.factor), W)) > 20.0
+
+
+def test_settled_directions_are_refitted_and_searched_anew_only_if_they_change(monkeypatch) -> None:
+    X, y, W = _run_like(0)
+    searches = []
+
+    def full(self, start):
+        searches.append(len(self.values))
+        return start
+
+    first = learn_nearby_factors(X[:-4], y[:-4], (1, 2, 3), rng=np.random.default_rng(0))
+    assert first is not None
+    assert not first.is_settled
+    again = learn_nearby_factors(
+        X[:-2], y[:-2], (1, 2, 3), rng=np.random.default_rng(1), last=first
+    )
+    assert again is not None
+    assert again.is_settled
+    monkeypatch.setattr("boring.subspace.nearby._Search.full", full)
+    rng = np.random.default_rng(2)
+    refitted = learn_nearby_factors(X, y, (1, 2, 3), rng=rng, last=again)
+    assert refitted is not None
+    assert not searches
+    assert refitted.is_settled
+    assert [row.effective_dim for row in refitted.table] == [1, 2, 3]
+    assert np.degrees(largest_angle(basis_of(refitted.factor), W)) < 1.0
+    # Another function along other directions: the refit leaves those of the last call.
+    other = _valley(X @ np.linalg.svd(W)[0][:, 2:4])
+    changed = learn_nearby_factors(X, other, (1, 2, 3), rng=rng, last=again)
+    assert changed is not None
+    assert searches
+    assert not changed.is_settled
 
 
 def test_equal_values_or_points_tell_nothing() -> None:
