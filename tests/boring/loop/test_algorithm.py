@@ -1,5 +1,7 @@
 """The default loop: what it finds, what it says, and that it carries on where it stopped."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from boring.subspace.stiefel import is_orthonormal, largest_angle
 from synthetic import get_problem
 
 
+@functools.cache
 def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, object]:
     problem = get_problem(name, seed)
     optimizer = BoringOptimizer(problem.space, direction="minimize", seed=seed, **options)
@@ -17,12 +20,12 @@ def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, obje
 
 
 @pytest.mark.statistical
-def test_finds_optimum_and_subspace_of_the_embedded_camelback() -> None:
+def test_finds_many_digits_and_the_subspace_of_the_embedded_camelback() -> None:
     near, named = 0, 0
     for seed in range(3):
         optimizer, problem = _run("camelback-2-in-5", seed, 60)
         result = optimizer.result()
-        near += result.y_best - problem.optimum < 1e-3
+        near += result.y_best - problem.optimum < 1e-5
         W = result.subspace.active_basis
         assert is_orthonormal(W, 1e-10)
         if W.shape[1] == 2:
@@ -58,7 +61,7 @@ def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
 
 def test_local_steps_say_along_how_many_learned_directions_they_look() -> None:
     def directions(**options):
-        optimizer, _ = _run("camelback-2-in-5", 1, 36, **options)
+        optimizer, _ = _run("camelback-2-in-5", 1, 36 if options else 60, **options)
         return [r.info["directions"] for r in optimizer.result().records if r.phase == "local"]
 
     looked = directions()
@@ -70,7 +73,7 @@ def test_local_steps_say_along_how_many_learned_directions_they_look() -> None:
 
 
 def test_a_settled_search_starts_afresh_and_comes_back() -> None:
-    optimizer, _ = _run("camelback-2-in-5", 1, 90, n_initial=5)
+    optimizer, _ = _run("parabola-1-in-2", 0, 48, n_initial=2)
     records = optimizer.result().records
     fresh = [r for r in records if r.phase.startswith("fresh")]
     assert {"fresh design", "fresh portfolio"} <= {r.phase for r in fresh}
@@ -83,7 +86,7 @@ def test_a_settled_search_starts_afresh_and_comes_back() -> None:
 
 
 def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
-    optimizer, problem = _run("camelback-2-in-5", 1, 90)
+    optimizer, problem = _run("camelback-2-in-5", 1, 60)
     records = optimizer.result().records
     draws = [r for r in records if r.phase == "passive draw"]
     assert len(draws) >= 3
@@ -93,24 +96,15 @@ def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
     assert np.linalg.norm(last.x - best.x) > 0.1
     assert last.y - best.y < 0.01 * (np.median([r.y for r in records[:8]]) - problem.optimum)
     assert not {
-        r.phase for r in _run("camelback-2-in-5", 1, 90, subspace_every=0)[0].result().records
+        r.phase for r in _run("camelback-2-in-5", 1, 60, subspace_every=0)[0].result().records
     } & {"passive draw"}
 
 
 def test_without_fresh_starts_there_are_none() -> None:
-    optimizer, _ = _run("camelback-2-in-5", 2, 60, fresh_starts=False)
+    optimizer, _ = _run("parabola-1-in-2", 0, 36, n_initial=2, fresh_starts=False)
     phases = {record.phase for record in optimizer.result().records}
     assert {"initial", "portfolio", "local"} <= phases
     assert phases <= {"initial", "portfolio", "plain", "subspace", "local"}
-
-
-@pytest.mark.statistical
-def test_polishes_to_many_digits() -> None:
-    regrets = []
-    for seed in range(3):
-        optimizer, problem = _run("camelback-2-in-5", seed, 60)
-        regrets.append(optimizer.result().y_best - problem.optimum)
-    assert sorted(regrets)[1] < 1e-5, regrets
 
 
 @pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
