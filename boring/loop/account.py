@@ -17,8 +17,8 @@ import numpy as np
 
 from boring.data import Observations
 from boring.exceptions import SubspaceWarning
-from boring.loop.passive_draw import changes_by_draws
-from boring.loop.schedule import FEWEST_FIRST, spread_of_first
+from boring.loop.passive_draw import unexplained_changes
+from boring.loop.schedule import FEWEST_FIRST
 from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
@@ -40,7 +40,8 @@ AGREED_OVERLAP = 0.65
 UNANIMOUS_OVERLAP, UNANIMOUS_LEAD = 0.95, 0.3
 # The last so many passive draws decide, if there are so many at least: what is not in W does not
 # matter if none changed the value by more than the first share of the spread of the first values,
-# and something else does if one changed it by more than the second. [chosen here]
+# beyond what W explains, and something else does if one changed it by more than the second. [chosen
+# here]
 LAST_DRAWS, FEWEST_DRAWS = 4, 3
 UNCHANGED, CHANGED = 0.01, 0.1
 
@@ -108,9 +109,10 @@ def account_of_subspace(
     trusted = gate > TRUSTED_GATE or (gate > 0 and agreed) or _is_unanimous(estimate)
     figures = {**estimate.trust, "gate": gate}
     if draws is not None and estimate.effective_dim < X.shape[1]:
-        changes = changes_by_draws(X, y, draws, estimate.active_basis)[-LAST_DRAWS:]
+        first = max(n_first, FEWEST_FIRST)
+        changes = unexplained_changes(X, y, draws, estimate.active_basis, first)[-LAST_DRAWS:]
         if len(changes) >= FEWEST_DRAWS:
-            largest = float(changes.max()) / spread_of_first(y, max(n_first, FEWEST_FIRST))
+            largest = float(changes.max())
             trusted = largest <= UNCHANGED or (trusted and largest <= CHANGED)
             figures |= {"draws": float(len(changes)), "largest_change": largest}
     return replace(estimate, trusted=trusted, trust=figures)

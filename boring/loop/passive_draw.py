@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.spatial.distance import pdist
 
+from boring.loop.schedule import spread_of_first
 from boring.loop.trust_region import same_rows
 from boring.typing import FloatArray
 
@@ -57,8 +59,14 @@ def passive_draw(center: FloatArray, W: FloatArray, rng: np.random.Generator) ->
     return np.asarray(np.clip(drawn + W @ found.x, -1.0, 1.0))
 
 
-def changes_by_draws(X: FloatArray, y: FloatArray, draws: FloatArray, W: FloatArray) -> FloatArray:
-    """Return how far values of passive draws were from the incumbent's.
+def unexplained_changes(
+    X: FloatArray, y: FloatArray, draws: FloatArray, W: FloatArray, n_first: int
+) -> FloatArray:
+    """Return how far values of passive draws were from the incumbent's, beyond what W explains.
+
+    A draw was made for the W of its time. Along the one in question it has moved a little, and by
+    a share of the distance that parts the first points along W a value may differ by that share of
+    the spread of the first values.
 
     Parameters
     ----------
@@ -69,13 +77,17 @@ def changes_by_draws(X: FloatArray, y: FloatArray, draws: FloatArray, W: FloatAr
     draws : ndarray, shape (k, D), scaled units
         Points that were asked for as passive draws.
     W : ndarray, shape (D, d)
-        Draws that have moved along it are left out: they were made for another one.
+        Draws that have moved far along it are left out: they were made for another one.
+    n_first : int
+        Number of first points.
 
     Returns
     -------
-    ndarray, shape (m,), units of y
-        Absolute differences, oldest first.
+    ndarray, shape (m,), shares of the spread of the first values
+        At least zero, oldest first.
     """
+    spread = spread_of_first(y, n_first)
+    apart = float(np.median(pdist(X[:n_first] @ W)))
     changes = []
     rows = [int(row) for x in draws for row in np.flatnonzero(same_rows(X, x))[:1]]
     for row in sorted(rows):
@@ -83,6 +95,8 @@ def changes_by_draws(X: FloatArray, y: FloatArray, draws: FloatArray, W: FloatAr
             continue
         best = int(np.argmax(y[:row]))
         moved = X[row] - X[best]
-        if np.linalg.norm(W.T @ moved) <= KEPT * np.linalg.norm(moved):
-            changes.append(abs(float(y[row] - y[best])))
+        along = float(np.linalg.norm(W.T @ moved))
+        if along <= KEPT * np.linalg.norm(moved):
+            explained = along / apart if apart > 0 else 0.0
+            changes.append(max(0.0, abs(float(y[row] - y[best])) / spread - explained))
     return np.array(changes)

@@ -73,7 +73,8 @@ def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | No
     change = estimate.trust.get("largest_change", 0.0)
     if change > CHANGED:
         reason = (
-            f"All else drawn anew, the value changed by {change:.0%} of the first values' spread"
+            f"All else drawn anew, the value changed by {change:.0%} of the first values' spread "
+            "more than these directions explain"
         )
     elif overlap is not None and overlap >= AGREED_OVERLAP:
         reason = (

@@ -70,8 +70,8 @@ def _trust_line(estimate: SubspaceEstimate) -> str:
     drawn = ""
     if "draws" in estimate.trust:
         drawn = (
-            f"; all else drawn anew {estimate.trust['draws']:.0f} times, the value changed by at "
-            f"most {estimate.trust['largest_change']:.2%} of the spread"
+            f"; all else drawn anew {estimate.trust['draws']:.0f} times, changes of the value by "
+            f"{estimate.trust['largest_change']:.2%} of the spread at most are left unexplained"
         )
     return (
         f"{verdict}: held-out squared error {estimate.trust['error']:.3g} var(y), without a "

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from boring.loop.passive_draw import passive_draw
+from boring.loop.passive_draw import KEPT, passive_draw, unexplained_changes
 from boring.subspace.stiefel import random_frame
 
 
@@ -52,3 +52,26 @@ def test_the_passive_coordinates_cover_their_range() -> None:
     np.testing.assert_allclose(draws[:, :2], 0.3, atol=1e-9)
     assert np.all(draws[:, 2:].min(axis=0) < -0.9)
     assert np.all(draws[:, 2:].max(axis=0) > 0.9)
+
+
+def _changes(changes, along, W):
+    """Return the shares found for draws that moved 2 across W, and by so much along its first."""
+    first = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    best = np.array([0.2, 0.0, -1.0])
+    draws = np.array([[0.2 + move, 0.1 * k, 1.0] for k, move in enumerate(along)])
+    y = np.array([-1.0, -3.0, -1.0, -5.0, 0.0, *(-2.0 * np.array(changes))])  # spread 2
+    return unexplained_changes(np.vstack([first, best, draws]), y, draws, W, 4)
+
+
+def test_changes_are_shares_of_the_spread_beyond_what_moves_along_W_explain() -> None:
+    W = np.eye(3)[:, :1]  # the first points are 1, .5, 1, .5, 2, 1.5 apart: 1 in the median
+    np.testing.assert_allclose(
+        _changes([0.3, 0.02, 0.3], [0.0, 0.05, -0.05], W), [0.3, 0.0, 0.25], atol=1e-9
+    )
+    assert _changes([0.3, 0.3], [0.0, 2.1 * KEPT], W).shape == (1,), "moved too far along W"
+    assert _changes([0.3], [0.0], np.eye(3)[:, 2:]).shape == (0,), "made for another W"
+
+
+def test_first_points_that_W_does_not_part_explain_nothing() -> None:
+    W = np.eye(3)[:, 1:2]
+    np.testing.assert_allclose(_changes([0.1, 0.2], [0.0, 0.0], W), [0.1, 0.2])
