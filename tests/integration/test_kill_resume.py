@@ -78,7 +78,7 @@ def n_lines(path):
 
 def run_and_kill(arguments, journal, rng):
     """Start a child and kill it a few journal lines later; return whether it finished first."""
-    wanted = n_lines(journal) + int(rng.integers(1, 6))
+    wanted = n_lines(journal) + int(rng.integers(3, 12))
     child = subprocess.Popen(
         arguments,
         cwd=ROOT,
