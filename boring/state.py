@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ._json import canonical, dumps, loads
+from ._whole_file import whole_file
 from .exceptions import InvalidInputError
 from .history import History, check_constraints
 from .space import Box
@@ -143,19 +144,14 @@ class OptimizerState:
             ) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, replacing it in one step.
+        """Write the state to a file, replacing it in one step; its folder is made.
 
         Parameters
         ----------
         path : path-like
         """
-        target = Path(path)
-        partial = target.with_name(target.name + ".partial")
-        with partial.open("w", encoding="utf-8") as file:
+        with whole_file(path) as file:
             file.write(self.to_json() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(target)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> OptimizerState:

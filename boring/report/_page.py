@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 
 import boring
+from boring._whole_file import whole_file
 from boring.exceptions import InvalidInputError
 from boring.outlook import objective_model
 from boring.study.report import make_report
@@ -133,9 +134,8 @@ def write_html_report(
         with_subspace=with_subspace,
         refresh=refresh,
     )
-    partial = target.with_name(target.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(target)
+    with whole_file(target) as file:
+        file.write(text)
     return target
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from boring._whole_file import whole_file
 from boring.exceptions import BoringError, InvalidInputError
 from boring.parameters.base import Parameter
 
@@ -195,7 +196,8 @@ def export(args: argparse.Namespace) -> Answer:
         study.to_csv(args.output)
     elif suffix == ".json":
         text = json.dumps(plain({"direction": study.direction, "evaluations": rows}), indent=1)
-        Path(args.output).write_text(text + "\n", encoding="utf-8")
+        with whole_file(args.output) as file:
+            file.write(text + "\n")
     else:
         raise InvalidInputError(
             f"The name of an export must end in .csv or .json; received {args.output!r}."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from boring._whole_file import whole_file
 from boring.extras import require
 from boring.history import History, Tell
 from boring.parameters import ParameterSpace
@@ -81,19 +81,15 @@ def write_csv(
     path: Path, rows: list[dict[str, Any]], space: ParameterSpace, n_constraints: int
 ) -> None:
     """Write rows to a file, in one step: a reader sees the old file or the whole new one."""
-    partial = path.with_name(path.name + ".partial")
     names = space.names
     texts = {name: texts_of(space, name) for name in names}
     # What cannot be encoded, as of an error that names a path of another encoding, is escaped.
-    with partial.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
+    with whole_file(path, newline="", errors="backslashreplace") as file:
         writer = csv.DictWriter(file, columns(names, n_constraints), restval="")
         writer.writeheader()
         writer.writerows(
             {name: _text(cell, texts.get(name, ())) for name, cell in row.items()} for row in rows
         )
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 Texts = Sequence[tuple[Any, str]]

@@ -322,8 +322,17 @@ def test_status_has_the_settings_that_are_outstanding(boring, file):
     assert [s["parameters"] for s in status["suggestions"]] == shown
 
 
+@pytest.mark.parametrize("name", ["data.csv", "data.json", "page.html"])
+def test_the_folder_of_what_is_written_is_made(boring, file, tmp_path, name):
+    out = tmp_path / "none" / "yet" / name
+    command = "report" if name == "page.html" else "export"
+    assert boring(command, file, "-o", out)[0] == 0
+    assert [path.name for path in out.parent.iterdir()] == [name]
+
+
 @pytest.mark.parametrize("command", ["export", "report"])
-def test_a_folder_that_is_not_there_is_named_with_its_remedy(boring, file, tmp_path, command):
+def test_what_stands_in_the_way_of_a_folder_is_named_with_a_remedy(boring, file, tmp_path, command):
+    (tmp_path / "none").write_text("a file")
     out = tmp_path / "none" / ("data.csv" if command == "export" else "page.html")
     code, _, err = boring(command, file, "-o", out)
     assert code == 1
