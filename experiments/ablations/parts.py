@@ -124,6 +124,7 @@ PARTS: tuple[Variant, ...] = (
         "directions without hops",
         constants={"boring.loop.local_metric.learn_nearby_factors": without_hops},
     ),
+    part("directions never settle", constants={"boring.subspace.nearby.SETTLED_SHARE": -1.0}),
     part("directions of a tenth", constants={"boring.loop.local_metric.PASSIVE_SCALE": 0.1}),
     part("no passive draws", constants={"boring.loop.algorithm.nearby_factors": no_directions}),
     part("subspace from 25", {"subspace_from": 25}),
