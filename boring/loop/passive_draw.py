@@ -22,8 +22,9 @@ from boring.typing import FloatArray
 PHASE = "passive draw"
 # Of so many turns of the fresh starts the first is a passive draw.
 DRAW_EVERY = 3
-# Share of a draw's way that may lead along W, or it says nothing of this W: about 6 degrees.
-KEPT = 0.1
+# Share of a draw's way that may lead along W, or it says nothing of this W: about 2 degrees. At .1
+# a W that was 62 degrees off counted draws for others as its own (Michalewicz 2-in-10, one of 20).
+KEPT = 0.03
 
 
 def passive_draw(center: FloatArray, W: FloatArray, rng: np.random.Generator) -> FloatArray:

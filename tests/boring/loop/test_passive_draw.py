@@ -58,7 +58,7 @@ def _changes(changes, along, W):
     """Return the shares found for draws that moved 2 across W, and by so much along its first."""
     first = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0], [-1.0, 0.0, 0.0]])
     best = np.array([0.2, 0.0, -1.0])
-    draws = np.array([[0.2 + move, 0.1 * k, 1.0] for k, move in enumerate(along)])
+    draws = np.array([[0.2 + move, 0.02 * k, 1.0] for k, move in enumerate(along)])
     y = np.array([-1.0, -3.0, -1.0, -5.0, 0.0, *(-2.0 * np.array(changes))])  # spread 2
     return unexplained_changes(np.vstack([first, best, draws]), y, draws, W, 4)
 
