@@ -11,7 +11,7 @@ import numpy as np
 
 from .exceptions import InvalidInputError
 
-__all__ = ["canonical", "decode", "dumps", "float_from_json", "float_to_json", "loads"]
+__all__ = ["built_in", "canonical", "decode", "dumps", "float_from_json", "float_to_json", "loads"]
 
 _TAG = "$float"
 
@@ -44,7 +44,7 @@ def canonical(value: Any, name: str) -> Any:
         If something in it cannot be stored as JSON.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
-        return _plain(value)
+        return built_in(value)
     if isinstance(value, (np.ndarray, np.generic)):
         return canonical(value.tolist(), name)
     if isinstance(value, Mapping):
@@ -88,9 +88,14 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """Strip subclasses such as numpy.float64 and enumerations down to the built-in type."""
-    for kind in (bool, int, float, str):
+def built_in(value: Any) -> Any:
+    """Return a scalar without its subclass, such as numpy.float64 or an enumeration's.
+
+    Of a text the characters stay, whatever ``str()`` makes of it.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    for kind in (bool, int, float):
         if isinstance(value, kind):
             return kind(value)
     return value

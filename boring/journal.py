@@ -241,9 +241,10 @@ class Journal:
         header: Mapping[str, Any] | None = None,
         contents: JournalContents | None = None,
     ) -> None:
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self._size = 0
         self._n_written = 0
+        self._pid = os.getpid()
         if contents is not None:
             self._carry_on(contents)
         else:
@@ -261,9 +262,16 @@ class Journal:
         Raises
         ------
         JournalError
-            If the file cannot be written, or something else has changed it.
+            If the file cannot be written, or something else has changed it, or this is a process
+            forked from the one that opened it.
         """
         fresh = events[self._n_written :]
+        if fresh and os.getpid() != self._pid:
+            raise JournalError(
+                f"Only the process that opened a journal may write it: {self.path} belongs to "
+                f"process {self._pid}, and this is {os.getpid()}, made from it. Send values back, "
+                "and tell them there; or open the file here, once that process has closed it."
+            )
         if fresh:
             lines = [dumps(event.to_dict()) + "\n" for event in fresh]
             self._append("".join(lines).encode("utf-8"))

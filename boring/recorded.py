@@ -125,6 +125,10 @@ class RecordedRun:
             f"{f'{best[-1]:.6g}' if np.isfinite(best[-1:]).any() else 'none yet'}>"
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy gets: all but the journal, which has one writer."""
+        return {**self.__dict__, "_journal": None}
+
     def _checked_noise(self, noise_std: float | None) -> float | None:
         if noise_std is None:
             return None
@@ -366,6 +370,18 @@ class RecordedRun:
         self._journal = Journal(path, header={**own, **(header or {}), **own})
         self.flush()
         return self
+
+    def end_journal(self) -> None:
+        """Write what is left, and record nothing more from now on; without a journal do nothing.
+
+        Raises
+        ------
+        JournalError
+            If something is left that cannot be written; the journal goes on then.
+        """
+        with self._mutex:
+            self.flush()
+            self._journal = None
 
     def flush(self) -> None:
         """Bring to the journal, if there is one, what a full disk kept in memory.

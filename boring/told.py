@@ -34,6 +34,10 @@ BOUND_TOLERANCE = 1e-9
 Notice = tuple[type[BoringWarning], str]
 
 
+def _is_whole(number: object) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
 def _place_of(tell: Tell) -> str:
     """Return where a value belongs, in words."""
     return f"x = {tell.x.tolist()}"
@@ -145,12 +149,12 @@ class ToldRun(RecordedRun):
             If there is a journal and it cannot be written; the point is withdrawn all the same.
         """
         with self._mutex:
-            if number not in self._history.pending:
+            if not _is_whole(number) or number not in self._history.pending:
                 raise InvalidInputError(
                     f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
                     f"{list(self._history.pending)}. Ask first, or pass one of these."
                 )
-            self._history = self._history.with_withdrawal(number)
+            self._history = self._history.with_withdrawal(int(number))
             self.flush()
         return self
 

@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +23,14 @@ __all__ = [
     "as_real_array",
     "as_values",
     "check_options",
+    "from_text",
     "real_array",
     "suggest",
 ]
 
 _REAL_KINDS = "iufb"
+
+Number = TypeVar("Number", float, int)
 
 
 def as_real_array(value: ArrayLike, name: str) -> FloatArray:
@@ -287,6 +290,33 @@ def as_real(value: Any, name: str, rule: str = "a finite real number") -> float:
         if math.isfinite(number):
             return number
     raise InvalidInputError(f"{name} must be {rule}; received {value!r}. Pass a finite number.")
+
+
+def from_text(text: str, kind: type[Number] = float) -> Number:  # type: ignore[assignment]
+    """Return the number that a text holds; Python's underscores between digits are none.
+
+    Parameters
+    ----------
+    text : str
+    kind : {float, int}, default float
+
+    Returns
+    -------
+    float or int
+
+    Raises
+    ------
+    ValueError
+        If it holds no such number.
+
+    Examples
+    --------
+    >>> from_text("1e-3")
+    0.001
+    """
+    if "_" in text:
+        raise ValueError(f"{text!r} is not a number")
+    return kind(text)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -103,11 +103,13 @@ class NamingOptimizer(Optimizer):
 
     @property
     def best_by_mean(self) -> BestByMean | None:
-        """The visited point, feasible if any is, that is best by mean; None without noise."""
+        """The feasible visited point that is best by mean; None without noise or such a point."""
         is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
         if not is_noisy or self.surrogate is None:
             return None
-        rows = self.data.feasible if self.data.feasible.any() else self.data.finite
+        rows = self.data.feasible
+        if not rows.any():
+            return None
         X = self._history.X[rows]
         mean, variance = self.surrogate.predict(X)
         best = int(np.argmax(self._sign * mean))

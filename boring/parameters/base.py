@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boring._json import built_in
 from boring.exceptions import InvalidInputError, OutsideSpaceError
 from boring.typing import FloatArray
 
@@ -133,12 +134,12 @@ class Parameter(ABC):
 
 
 def plain(value: Any) -> Any:
-    """Return a Python object for a numpy scalar or array; anything else as it is."""
+    """Return a Python object for a numpy scalar or array, or a member of a text enumeration."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return value
+    return built_in(value)
 
 
 def is_missing(value: Any) -> bool:

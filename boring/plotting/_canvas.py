@@ -90,7 +90,7 @@ def new_figure(
     return figure
 
 
-def save(picture: Figure | Axes, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
+def save(picture: Figure | SubFigure | Axes, path: str | os.PathLike[str], dpi: int = DPI) -> Path:
     """Write a figure, or that of axes, making its folder first, and return the path.
 
     Raises
@@ -98,7 +98,7 @@ def save(picture: Figure | Axes, path: str | os.PathLike[str], dpi: int = DPI) -
     InvalidInputError
         If it is neither, or the name does not end in a format that matplotlib writes.
     """
-    figure: Any = picture if hasattr(picture, "savefig") else getattr(picture, "figure", None)
+    figure: Any = picture if hasattr(picture, "savefig") else _figure_of(picture)
     if figure is None:
         raise InvalidInputError(
             f"A figure or axes are needed; received {type(picture).__name__}. Pass what a "
@@ -114,6 +114,11 @@ def save(picture: Figure | Axes, path: str | os.PathLike[str], dpi: int = DPI) -
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor())
     return path
+
+
+def _figure_of(picture: Any) -> Any:
+    """Return the whole figure of axes or of a part of a figure; None of anything else."""
+    return getattr(getattr(picture, "figure", None), "figure", None)
 
 
 def new_axes(figure: Any, *position: Any, **options: Any) -> Any:

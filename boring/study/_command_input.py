@@ -12,6 +12,7 @@ import numpy as np
 from boring.exceptions import InvalidInputError
 from boring.parameters import ParameterSpace
 from boring.parameters.files import without_repetition
+from boring.validation import from_text
 
 __all__ = ["UsageError", "integer", "json_object", "options", "plain", "real", "space_argument"]
 
@@ -75,7 +76,7 @@ def json_object(text: str | None, name: str) -> dict[str, Any]:
 
 def integer(text: str) -> int:
     try:
-        return int(text)
+        return from_text(text, int)
     except ValueError:
         raise UsageError(
             f"NUMBER must be a whole number, as 'boring ask' prints it; received {text!r}."
@@ -84,7 +85,7 @@ def integer(text: str) -> int:
 
 def real(text: str, name: str) -> float:
     try:
-        return float(text)
+        return from_text(text)
     except ValueError:
         raise UsageError(
             f"{name} must be a number; received {text!r}. Of a failure, say --failed REASON."

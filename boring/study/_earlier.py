@@ -15,7 +15,7 @@ import numpy as np
 from boring._warn import warn
 from boring.exceptions import BoringWarning, InvalidInputError, OutsideSpaceError
 from boring.parameters import ParameterSpace
-from boring.validation import as_float, suggest
+from boring.validation import as_float, from_text, suggest
 
 from ._tables import labels, texts_of
 from .recorded import RecordedStudy
@@ -39,10 +39,14 @@ class Row:
         Where it stands, for messages.
     cells : mapping
         From the names of columns to what they hold.
+    outcome : mapping, optional
+        ``value``, ``constraint_1``, ... and ``error``, where they are told apart from parameters,
+        as a study does; None if they are among the cells.
     """
 
     place: str
     cells: Mapping[str, Any]
+    outcome: Mapping[str, Any] | None = None
 
 
 def is_study_file(data: Any) -> bool:
@@ -58,9 +62,9 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
     if isinstance(data, (str, os.PathLike)):
         return _rows_of_csv(Path(data), space)
     if isinstance(data, RecordedStudy):
-        records: Any = data.rows()
-    elif hasattr(data, "to_dict") and hasattr(data, "columns"):
-        records = [
+        return _rows_of_study(data)
+    if hasattr(data, "to_dict") and hasattr(data, "columns"):
+        records: Any = [
             {str(name): cell for name, cell in row.items()} for row in data.to_dict("records")
         ]
     elif isinstance(data, Mapping) or not isinstance(data, Iterable):
@@ -78,6 +82,16 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
                 f"{str(row)[:60]!r}."
             )
     return [Row(f"Row {index} of the data", row) for index, row in enumerate(records)]
+
+
+def _rows_of_study(study: RecordedStudy) -> list[Row]:
+    rows = []
+    for index, (told, parameters) in enumerate(study.told()):
+        constraints = told.constraints or (float("nan"),) * study.n_constraints
+        named = {f"constraint_{number}": c for number, c in enumerate(constraints, start=1)}
+        outcome = {"value": told.y, **named, "error": told.error}
+        rows.append(Row(f"Row {index} of the study", parameters, outcome))
+    return rows
 
 
 def _rows_of_csv(path: Path, space: ParameterSpace) -> list[Row]:
@@ -156,22 +170,13 @@ def entries(
             f"outside must be 'refuse' or 'skip'; received {outside!r}. Pass 'skip' to leave out "
             "rows outside the space."
         )
-    if value in space.names:
-        raise InvalidInputError(
-            f"The column of the value is called {value!r}, as is a parameter. Rename it, and pass "
-            "value='...'."
-        )
     given = _checked_fill(fill or {}, space)
     found, skipped = [], []
     for row in rows:
-        if value not in row.cells:
-            raise InvalidInputError(
-                f"{row.place} has no {value!r}. {suggest(value, map(str, row.cells))} Name the "
-                "column of values: value='...', in a shell --value."
-            )
+        _check_has_value(row, space, value)
         try:
             # What the space refuses is refused before anything is recorded.
-            found.append(_entry(row.cells, space, n_constraints, value, given))
+            found.append(_entry(row, space, n_constraints, value, given))
         except OutsideSpaceError as error:
             if outside == "refuse":
                 raise OutsideSpaceError(
@@ -190,6 +195,26 @@ def entries(
     return found
 
 
+def _check_has_value(row: Row, space: ParameterSpace, value: str) -> None:
+    if row.outcome is not None:
+        if value != "value":
+            raise InvalidInputError(
+                f"value names a column of a table, and a study knows its values itself; received "
+                f"{value!r}. Leave it out."
+            )
+        return
+    if value in space.names:
+        raise InvalidInputError(
+            f"The column of the value is called {value!r}, as is a parameter. Rename it, and pass "
+            "value='...'."
+        )
+    if value not in row.cells:
+        raise InvalidInputError(
+            f"{row.place} has no {value!r}. {suggest(value, map(str, row.cells))} Name the "
+            "column of values: value='...', in a shell --value."
+        )
+
+
 def _checked_fill(fill: Mapping[str, Any], space: ParameterSpace) -> dict[str, Any]:
     if not isinstance(fill, Mapping):
         raise InvalidInputError(f"fill must be a dict of name to value; received {fill!r}.")
@@ -199,7 +224,7 @@ def _checked_fill(fill: Mapping[str, Any], space: ParameterSpace) -> dict[str, A
 
 
 def _entry(
-    cells: Mapping[str, Any],
+    row: Row,
     space: ParameterSpace,
     n_constraints: int,
     value: str,
@@ -207,26 +232,27 @@ def _entry(
 ) -> Entry:
     configuration = {
         name: cell
-        for name, cell in cells.items()
+        for name, cell in row.cells.items()
         if name in space.parameters and not (_is_gap(cell) and not _may_be_none(space, name, cell))
     }
     filled = {name: cell for name, cell in fill.items() if name not in configuration}
     if filled:
         active = space.active_names({**filled, **configuration})
         configuration |= {name: cell for name, cell in filled.items() if name in active}
-    label = labels(space.names, n_constraints)
+    outcome = row.cells if row.outcome is None else row.outcome
+    label = labels(space.names if row.outcome is None else (), n_constraints)
     names = [label[f"constraint_{index}"] for index in range(1, n_constraints + 1)]
     checked = space.check(configuration)
-    y = _number(cells[value], value)
-    missing = next((name for name in names if name not in cells), None)
+    y = _number(outcome[value], value)
+    missing = next((name for name in names if name not in outcome), None)
     if missing is not None and np.isfinite(y):
         raise InvalidInputError(
-            f"{missing!r} is missing. {suggest(missing, map(str, cells))} Give each constraint a "
+            f"{missing!r} is missing. {suggest(missing, map(str, outcome))} Give each constraint a "
             "column, empty where its value is not known."
         )
-    constraints = tuple(_number(cells.get(name, ""), name) for name in names) or None
-    reason = cells.get(label["error"])
-    reason = reason if isinstance(reason, str) and reason else "failed"
+    constraints = tuple(_number(outcome.get(name, ""), name) for name in names) or None
+    reason = outcome.get(label["error"], "failed")
+    reason = reason if isinstance(reason, str) and reason else None
     return checked, y, constraints, None if np.isfinite(y) else reason
 
 
@@ -239,7 +265,7 @@ def _cell(space: ParameterSpace, name: str, text: str) -> Any:
                 return value
     for kind in (int, float):
         try:
-            return kind(text)
+            return from_text(text, kind)
         except ValueError:
             continue
     return text
@@ -261,6 +287,6 @@ def _number(cell: Any, name: str) -> float:
     if _is_gap(cell) or (isinstance(cell, str) and not cell.strip()):
         return float("nan")
     try:
-        return as_float(cell)
+        return from_text(cell) if isinstance(cell, str) else as_float(cell)
     except (TypeError, ValueError):
         raise InvalidInputError(f"{name} must be a number; received {cell!r}.") from None

@@ -11,8 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from boring.exceptions import JournalError
+from boring.exceptions import InvalidInputError, JournalError
 from boring.extras import require
+from boring.validation import as_real
 
 __all__ = ["DEFAULT_WAIT", "StudyLock", "StudyLockedError", "holder_of", "writer_of"]
 
@@ -45,6 +46,9 @@ class StudyLock:
 
     def __init__(self, path: Path, wait: float) -> None:
         filelock = require("filelock", "study", "A study with a file")
+        rule = "a number of seconds, 0 or more"
+        if (seconds := as_real(wait, "wait", rule)) < 0:
+            raise InvalidInputError(f"wait must be {rule}; received {wait!r}. Pass for example 3.")
         self.path = path
         self._pid = os.getpid()
         if not path.parent.is_dir():
@@ -54,7 +58,7 @@ class StudyLock:
             )
         self._lock = filelock.FileLock(f"{path}.lock")
         try:
-            self._lock.acquire(timeout=wait)
+            self._lock.acquire(timeout=seconds)
         except filelock.Timeout as error:
             raise StudyLockedError(
                 f"Only one process may write a study at a time; {path} is open for writing by "

@@ -41,6 +41,9 @@ GRACE_SECONDS = 1.0
 """How long after its time an evaluation is given up that could not be interrupted."""
 
 
+LONGEST_SECONDS = 1e9
+"""A timer can be set to so many, some thirty years."""
+
 MANY_FAILURES = 3
 """A run of at least so many evaluations, all of which failed, is worth a warning."""
 
@@ -63,10 +66,13 @@ def run(
     check_on_error(on_error)
     check_callables(fun, callback, stopping)
     rule = "a positive number of seconds, or None"
-    if timeout is not None and not as_real(timeout, "timeout", rule) > 0:
-        raise InvalidInputError(
-            f"timeout must be {rule}; received {timeout!r}. Leave it out for no limit."
-        )
+    if timeout is not None:
+        seconds = as_real(timeout, "timeout", rule)
+        if not seconds > 0:
+            raise InvalidInputError(
+                f"timeout must be {rule}; received {timeout!r}. Leave it out for no limit."
+            )
+        timeout = min(seconds, LONGEST_SECONDS)
     pool = Pool(executor, workers, fun)
     n_told = study.optimizer.n_told
     with ProgressBar(n_told + n_evaluations, n_told, study.optimizer.name, progress) as bar:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from boring.exceptions import InvalidInputError
+from boring.history import Tell
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.result import OptimizationResult, best_index, feasible_rows
@@ -214,8 +215,14 @@ class RecordedStudy:
         """
         with self._mutex:
             history = self._optimizer.history
-            told = [(tell, parameters_of(tell, self._space)) for tell in history.tells]
+            told = self.told()
             return _tables.rows_of_history(history, told, self._space.names, self.n_constraints)
+
+    def told(self) -> list[tuple[Tell, dict[str, Any]]]:
+        """Return what was told, and the configuration of each, in the order of telling."""
+        with self._mutex:
+            tells = self._optimizer.history.tells
+            return [(tell, parameters_of(tell, self._space)) for tell in tells]
 
     def to_dataframe(self) -> Any:
         """Return `rows` as a pandas DataFrame."""

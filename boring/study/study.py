@@ -110,7 +110,7 @@ class Study(WrittenStudy):
         if path is None:
             self._attach(parameters, made)
             return
-        target = Path(path)
+        target = Path(path).absolute()
         lock = StudyLock(target, wait)
         try:
             start_file(target, made, parameters)
@@ -155,7 +155,7 @@ class Study(WrittenStudy):
         JournalWarning
             If a torn last line was removed.
         """
-        target = Path(path)
+        target = Path(path).absolute()
         if not target.is_file():
             raise JournalError(f"There is no study {target}. Check the path, or make a new study.")
         lock = None if read_only else StudyLock(target, wait)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
+
 from boring.exceptions import InvalidInputError, NonFiniteWarning
 from boring.history import Tell
 
@@ -25,7 +27,7 @@ class WrittenStudy(RecordedStudy):
         self,
         what: int | Suggestion | Mapping[str, Any],
         value: float,
-        constraints: Sequence[float] | None = None,
+        constraints: ArrayLike | None = None,
         *,
         seconds: float | None = None,
     ) -> None:
@@ -39,7 +41,7 @@ class WrittenStudy(RecordedStudy):
             value of a withdrawn number is recorded likewise.
         value : float
             NaN stands for a failure.
-        constraints : sequence of float, optional
+        constraints : array_like, shape (m,), optional
             One for each constraint, satisfied where <= 0.
         seconds : float, optional
             That the evaluation took; kept for `to_dataframe`.
@@ -111,9 +113,10 @@ class WrittenStudy(RecordedStudy):
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
             not known. Other columns are ignored. A missing value stands for a failure, described
-            by a column ``error``.
+            by a column ``error``. Of a study, its parameters and what it was told are taken; of a
+            table, every column that is called like a parameter is that parameter.
         value : str, default "value"
-            Column of the value.
+            Column of the value; of a table alone.
         fill : mapping of parameter to value, optional
             Where a row does not say: what a parameter was that the data do not know yet.
         outside : {"refuse", "skip"}, default "refuse"
@@ -171,7 +174,7 @@ class WrittenStudy(RecordedStudy):
         """
         with self._mutex:
             if not self._read_only:
-                self.flush()
+                self._optimizer.end_journal()
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None

@@ -341,3 +341,13 @@ def test_equal_violations_are_not_called_a_constant_objective():
     points, violations = constant.ask(3), [[1.0], [2.0], [3.0]]
     with pytest.warns(ConstantObjectiveWarning, match="All 3 finite values so far are equal"):
         constant.tell(points, [5.0] * 3, constraints=violations)
+
+
+def test_no_infeasible_point_is_best_by_mean(rng):
+    optimizer = boring(noise_std=0.1, n_constraints=1)
+    for _ in range(8):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, bowl(x) + 0.1 * rng.standard_normal(), constraints=[2.0 + x[0]])
+    assert optimizer.result().best_by_mean is None
+    optimizer.tell([0.5, 0.5, 0.0], 3.0, constraints=[-1.0])
+    assert optimizer.result().best_by_mean.x.tolist() == [0.5, 0.5, 0.0]

@@ -1,6 +1,7 @@
 """The account after a run: what it takes to trust a subspace."""
 
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +10,22 @@ import pytest
 from boring.loop import account
 from boring.loop.subspace_turn import factor_start
 from boring.study._findings import estimate_of
+from boring.subspace.clustered import Stretch
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.stiefel import random_frame
+
+
+@cache
+def _estimate_of(n: int, low: float, high: float, seed: int, effective_dim: int):
+    """Return the estimate of uniform data; the tests differ in what is said of it alone."""
+    X = np.random.default_rng(seed).uniform(low, high, (n, 4))
+    y = np.sin(2 * X[:, 0] + X[:, 1])
+    return estimate_active_subspace(X, y, effective_dim, rng=np.random.default_rng(1), check=False)
+
+
+def _known_stretch(X, y, effective_dim, *ignored, **options):
+    """Stand for the search, whose d and factor these tests do not ask for."""
+    return Stretch(y, effective_dim, (), np.eye(X.shape[1], effective_dim))
 
 
 def _account(
@@ -26,10 +41,11 @@ def _account(
 
     def judged(X, y, effective_dim, **options):
         figures = {"log_density": lead, "isotropic_log_density": 0.0, "overlap": overlap}
-        found = estimate_active_subspace(X, y, effective_dim, rng=options["rng"], check=False)
+        found = _estimate_of(40, -1, 1, 0, effective_dim)
         unchecked = overlap is None
         return replace(found, trust={} if unchecked else figures, trusted=not unchecked)
 
+    monkeypatch.setattr(account, "most_evident_stretch", _known_stretch)
     monkeypatch.setattr(account, "_estimate", judged)
     memory = {
         "effective_dim": effective_dim,
@@ -83,9 +99,10 @@ def _with_draws(monkeypatch: pytest.MonkeyPatch, gate: float, changes: list[floa
     y = np.append(y, y.max() - np.array(changes) * spread)
 
     def known(X, y, effective_dim, **options):
-        found = estimate_active_subspace(X[:30], y[:30], 1, rng=options["rng"], check=False)
+        found = _estimate_of(30, -0.5, 0.5, 3, 1)
         return replace(found, trust={"overlap": 0.0}, trusted=False)
 
+    monkeypatch.setattr(account, "most_evident_stretch", _known_stretch)
     monkeypatch.setattr(account, "_estimate", known)
     memory = {"effective_dim": 1, "theta": factor_start(W[:, None]).tolist(), "gate": gate}
     estimate = account.account_of_subspace(

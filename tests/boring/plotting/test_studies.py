@@ -78,6 +78,9 @@ def test_axes_are_saved_as_their_figure_is(study, tmp_path) -> None:
     axes = plotting.plot_convergence(study)
     assert plotting.save(axes, tmp_path / "made" / "axes.png").stat().st_size > 1000
     assert plotting.save(axes.figure, tmp_path / "figure.svg").exists()
+    part = axes.figure.subfigures(1, 2)[0]
+    for picture in (part, part.add_subplot()):
+        assert plotting.save(picture, tmp_path / "part.png").stat().st_size > 1000
     with pytest.raises(InvalidInputError, match=r"\.png.*received .*picture\.xyz"):
         plotting.save(axes, tmp_path / "picture.xyz")
     with pytest.raises(InvalidInputError, match="A figure or axes are needed; received list"):

@@ -366,3 +366,9 @@ def test_settings_with_a_name_twice_are_not_told(boring, file):
     assert code == 1
     assert "come twice" in err
     assert json.loads(boring("status", file, "--json")[1])["n_told"] == 0
+
+
+def test_digits_in_groups_are_no_value(file, boring):
+    code, _, err = boring("tell", file, "0", "1_5")
+    assert code == 2
+    assert "received '1_5'" in err

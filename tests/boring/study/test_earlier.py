@@ -223,3 +223,46 @@ def test_a_number_beyond_the_floats_is_infinite():
     study = make()
     study.add([{"gain": 1.0, "angle": 0.0, "value": 10**400}])
     assert study.status().n_failed == 1
+
+
+def test_what_a_study_notes_of_its_values_is_no_parameter_of_another():
+    source = Study(
+        {"gain": (0.1, 10.0), "value": (0.0, 100.0), "constraint_1": (0.0, 1.0)},
+        direction="minimize",
+        seed=0,
+        n_constraints=1,
+    )
+    for suggestion in source.ask(3):
+        source.tell(suggestion, -1.0 - suggestion.number, [-0.5], seconds=0.1)
+    source.tell_failed(source.ask()[0], "no beam")
+    more = {"number": (0, 9), "seconds": (0.0, 9.0), "phase": (-1.0, 1.0), "error": (0.0, 1.0)}
+    kept = {name: 0.5 for name in more} | {"number": 7}
+    other = Study({"gain": (0.1, 10.0), **more}, direction="minimize", seed=0, n_constraints=1)
+    assert other.add(source, fill=kept) == 4
+    for row, old in zip(other.rows(), source.rows(), strict=True):
+        assert {name: row[name] for name in kept} == kept
+        assert row["gain"] == old["gain"]
+        assert (row["status"], row["error_"]) == (old["status"], old["error"])
+        assert row["value"] == old["value_"] or old["status"] == "failed"
+    assert other.best["value"] == -3.0
+    with pytest.raises(InvalidInputError, match="knows its values itself; received 'gain'"):
+        other.add(source, value="gain", fill=kept)
+    with pytest.raises(InvalidInputError, match=r"Row 0 of the study: .*'number'"):
+        other.add(source)
+
+
+def test_digits_in_groups_are_no_number(written):
+    study = make()
+    with pytest.raises(InvalidInputError, match="value must be a number; received '1_5'"):
+        study.add(written("gain,angle,value\n1,0,1_5\n"))
+    with pytest.raises(InvalidInputError, match="received '1_5'"):
+        study.add(written("gain,angle,value\n1,1_5,2\n"))
+
+
+def test_a_failure_without_a_reason_comes_back_without_one(tmp_path):
+    study = make()
+    study.tell({"gain": 1.0, "angle": 0.0}, float("nan"))
+    study.to_csv(tmp_path / "data.csv")
+    other = make()
+    other.add(tmp_path / "data.csv")
+    assert [row["error"] for row in other.rows()] == [None]

@@ -7,8 +7,10 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
+from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 
 from boring.exceptions import EvaluationError, InvalidInputError, JournalError
@@ -387,3 +389,9 @@ def test_a_study_that_is_done_runs_the_rest_of_its_budget_which_is_none(tmp_path
     assert status.stop_reason == {"n_evaluations": 3.0}
     with pytest.raises(InvalidInputError, match="n_evaluations must be an integer of at least 0"):
         study.run(loss, -1)
+
+
+@pytest.mark.parametrize("timeout", [np.float32(60.0), Fraction(60), 1e300])
+def test_a_limit_of_time_may_be_any_number(timeout):
+    study = make()
+    assert study.run(loss, 2, timeout=timeout, progress=False).n_failed == 0

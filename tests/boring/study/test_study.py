@@ -1,8 +1,11 @@
 """Studies: asking, telling, files, locks, earlier data."""
 
+import copy
+import enum
 import errno
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -12,10 +15,11 @@ import pandas as pd
 import pytest
 
 import baselines  # noqa: F401
+import boring
 from boring.exceptions import InvalidInputError, JournalError
 from boring.journal import read_journal
 from boring.optimizer import Optimizer
-from boring.parameters import Categorical, Integer, ParameterSpace, Real
+from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.study import Study, StudyLockedError
 
 SPACE = {"gain": (0.1, 10.0), "angle": (-90.0, 90.0)}
@@ -485,3 +489,92 @@ def test_seconds_of_an_evaluation_must_be_a_number():
     with pytest.raises(InvalidInputError, match="seconds must be a finite real number"):
         study.tell({"x": 0.5}, 1.0, seconds="long")
     assert study.status().n_told == 0
+
+
+def test_numbers_of_numpy_withdraw_as_they_tell_and_what_is_no_number_is_refused(tmp_path):
+    with make(tmp_path / "study.jsonl") as study:
+        study.ask(3)
+        study.withdraw(np.arange(3)[0])
+        for wrong in (True, 2.0, "2", 0):
+            with pytest.raises(InvalidInputError, match="Only a pending ask can be withdrawn"):
+                study.withdraw(wrong)
+        study.tell(np.int64(1), 5.0)
+    opened = Study.open(tmp_path / "study.jsonl", read_only=True)
+    assert (opened.status().n_told, opened.status().outstanding) == (1, (2,))
+
+
+class Optics(str, enum.Enum):  # noqa: UP042 (whose str() is no text of it)
+    OLD = "old"
+    NEW = "new"
+
+
+def test_members_of_a_text_enumeration_are_their_texts_before_and_after_a_file(tmp_path):
+    space = [
+        Categorical("optics", list(Optics)),
+        Fixed("mode", Optics.NEW),
+        Ordinal("step", [1, 2]),
+    ]
+    with Study(space, direction="minimize", path=tmp_path / "s.jsonl", seed=0) as study:
+        study.tell({"optics": Optics.OLD, "mode": Optics.NEW, "step": 1}, 1.0)
+        before = study.ask(2)
+    with Study.open(tmp_path / "s.jsonl") as study:
+        assert [one.parameters for one in study.outstanding] == [one.parameters for one in before]
+        study.tell({"optics": Optics.OLD, "mode": "new", "step": 2}, 2.0)
+        rows = study.rows()
+    assert [row["optics"] for row in rows] == ["old", "old"]
+    values = [value for one in before for value in (one.parameters["optics"], rows[0]["mode"])]
+    assert {type(value) for value in values} == {str}
+    assert study.best["parameters"]["mode"] == "new"
+
+
+def test_a_copy_of_the_optimiser_and_a_closed_studys_write_no_file(tmp_path):
+    path = tmp_path / "study.jsonl"
+    study = make(path)
+    study.tell(study.ask()[0], 1.0)
+    for twin in (copy.deepcopy(study.optimizer), pickle.loads(pickle.dumps(study.optimizer))):
+        twin.tell(twin.ask(), [-999.0])
+    study.tell(study.ask()[0], 3.0)
+    study.close()
+    study.optimizer.tell(np.zeros(2), -999.0)
+    assert Study.open(path, read_only=True).optimizer.history.y.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_does_not_write(tmp_path):
+    study = make(tmp_path / "study.jsonl")
+    numbers = [suggestion.number for suggestion in study.ask(2)]
+    child = os.fork()
+    if child == 0:
+        try:
+            study.tell(numbers[0], 9.0)
+        except JournalError as error:
+            os._exit(7 if "made from it" in str(error) else 1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    study.tell(numbers[1], 2.0)
+    study.close()
+    assert Study.open(study.path, read_only=True).best["value"] == 2.0
+
+
+def test_a_file_is_where_it_was_when_the_objective_changes_the_folder(tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def wander(parameters):
+        os.chdir(tmp_path / "work")
+        return loss(parameters)
+
+    with make("study.jsonl") as study:
+        study.run(wander, 2, progress=False)
+    assert Study.open(tmp_path / "study.jsonl", read_only=True).status().n_told == 2
+    assert sorted(one.name for one in (tmp_path / "work").iterdir()) == []
+    os.chdir(tmp_path)
+    boring.minimize(
+        lambda x: wander({"gain": x[0], "angle": 0.0}),
+        [(0, 1)],
+        2,
+        method="sobol",
+        journal="run.jsonl",
+        seed=0,
+    )
+    assert read_journal(tmp_path / "run.jsonl").history.n_told == 2

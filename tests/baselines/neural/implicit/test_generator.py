@@ -24,7 +24,7 @@ def key():
         return random_seed(np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 2), (3, 16), (2, 17), (10, 40)])
+@pytest.mark.parametrize(("d", "n"), [(1, 2), (10, 40)])
 def test_shapes_for_any_number_of_inputs_and_observations(d, n, key):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
