@@ -243,6 +243,7 @@ def schools_by_quadrature(effects, errors):
     return first, np.sqrt(second - first**2)
 
 
+@pytest.mark.slow
 def test_nuts_on_the_eight_schools_agrees_with_quadrature():
     effects = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
     errors = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
@@ -261,6 +262,7 @@ def test_nuts_on_the_eight_schools_agrees_with_quadrature():
     assert effective_sample_size(quantities).min() > 500
 
 
+@pytest.mark.slow
 def test_nuts_covers_a_mild_funnel_and_r_hat_tells_of_neals():
     settings = NutsSettings(500, 1000, 1, 7, 0.95)
     mild, steep = (

@@ -22,7 +22,9 @@ def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, obje
 @pytest.mark.statistical
 def test_finds_many_digits_and_the_subspace_of_the_embedded_camelback() -> None:
     near, named = 0, 0
-    for seed in range(3):
+    for seed in (1, 0, 2):
+        if min(near, named) == 2:
+            break  # two of three, whatever the third
         optimizer, problem = _run("camelback-2-in-5", seed, 60)
         result = optimizer.result()
         near += result.y_best - problem.optimum < 1e-5

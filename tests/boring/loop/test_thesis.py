@@ -14,7 +14,7 @@ from boring.loop.thesis_optimizer import ThesisOptimizer
 from boring.subspace.stiefel import is_orthonormal, random_frame
 
 BOX = [[-1.0, 1.0]] * 5
-FAST = {"burn_in": 14, "effective_dim": 2, "n_restarts": 2, "refit_every": 4}
+FAST = {"burn_in": 14, "effective_dim": 2, "n_restarts": 1, "refit_every": 4}
 
 
 def _objective(x) -> float:

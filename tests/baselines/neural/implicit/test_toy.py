@@ -45,6 +45,7 @@ def test_density_and_draws_of_the_targets(name):
     assert target.covered(np.zeros((10, 2))) <= 1
 
 
+@pytest.mark.slow
 def test_order_is_better_kept_with_the_loss_than_without():
     with_order, _ = trained_order("circle", 2.0, 300)
     without, _ = trained_order("circle", 0.0, 300)
