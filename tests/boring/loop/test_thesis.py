@@ -11,6 +11,7 @@ from boring.kernels.maps import Projected
 from boring.loop.algorithm import BoringOptimizer
 from boring.loop.thesis import thesis_model
 from boring.loop.thesis_optimizer import ThesisOptimizer
+from boring.subspace import trust
 from boring.subspace.stiefel import is_orthonormal, random_frame
 
 BOX = [[-1.0, 1.0]] * 5
@@ -50,7 +51,8 @@ def test_after_burn_in_W_and_V_complete_each_other(run) -> None:
     assert run.memory["learned_at"] == 18
 
 
-def test_account_is_by_the_presets_own_method(run) -> None:
+def test_account_is_by_the_presets_own_method(run, monkeypatch) -> None:
+    monkeypatch.setattr(trust, "N_FOLDS_SCARCE", 2)  # of ten, each a search of seconds
     assert BoringOptimizer.thesis(BOX, direction="minimize").subspace is None
     estimate = run.subspace
     assert estimate.method == "tripathy"
