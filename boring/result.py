@@ -210,7 +210,7 @@ class OptimizationResult:
         -------
         pandas.DataFrame
             Coordinates in raw units, then ``value`` in the caller's sign, ``best so far``,
-            ``constraint 1`` and so on, ``phase`` and ``seconds`` of the suggestion.
+            ``constraint_1`` and so on, ``phase`` and ``seconds`` of the suggestion.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class OptimizationResult:
         other: dict[str, Any] = {
             "value": self.y,
             "best so far": self.best_so_far(),
-            **{f"constraint {i + 1}": c for i, c in enumerate(constraints.T)},
+            **{f"constraint_{i}": c for i, c in enumerate(constraints.T, start=1)},
             "phase": [record.phase for record in self.records],
             "seconds": [record.seconds for record in self.records],
         }

@@ -109,9 +109,13 @@ def test_constraints_have_columns_and_missing_pandas_is_named(monkeypatch):
     pytest.importorskip("pandas")
     optimizer = BoringOptimizer(BOX, direction="minimize", seed=0, n_constraints=2)
     optimizer.tell(optimizer.ask(2), [1.0, 2.0], constraints=[[1.0, 0.0], [-1.0, -2.0]])
-    frame = optimizer.result().to_dataframe()
-    assert list(frame["constraint 2"]) == [0.0, -2.0]
+    frame = optimizer.result().to_dataframe(["a", "b", "c"])
+    assert list(frame["constraint_2"]) == [0.0, -2.0]
     assert np.isnan(frame["best so far"][0])
+    space = dict.fromkeys("abc", (-1.0, 1.0))
+    study = Study(space, direction="minimize", n_constraints=2)
+    assert study.add(frame) == 2
+    assert [row["constraint_1"] for row in study.rows()] == [1.0, -1.0]
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="boring-bo\\[study\\]"):
         optimizer.result().to_dataframe()
