@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -15,8 +17,9 @@ def whole_file(
 ) -> Iterator[TextIO]:
     """Open a file for writing that takes its name in one step, once all of it is on disk.
 
-    A reader sees the old file or the whole new one, and an error leaves the old one. The folder is
-    made first.
+    A reader sees the old file or the whole new one, and an error leaves the old one. Of several
+    writers each writes a file of its own, and the last to finish is read. The folder is made first;
+    permissions are the old file's, or those that `open` gives to a new one.
 
     Parameters
     ----------
@@ -30,13 +33,16 @@ def whole_file(
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(target.name + ".partial")
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
+    file = partial.open("x", newline=newline, encoding="utf-8", errors=errors)
     try:
-        with partial.open("w", newline=newline, encoding="utf-8", errors=errors) as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, partial)
+        partial.replace(target)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    partial.replace(target)

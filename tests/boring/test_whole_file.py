@@ -1,5 +1,8 @@
 """Files that are written whole or not at all."""
 
+import os
+import stat
+
 import pytest
 
 from boring import BoringOptimizer
@@ -38,6 +41,31 @@ def test_until_all_is_written_a_reader_sees_the_old_file(tmp_path) -> None:
         file.flush()
         assert path.read_text() == "old"
     assert path.read_text() == "new"
+
+
+def test_of_two_writers_at_once_each_writes_a_whole_file(tmp_path) -> None:
+    path = tmp_path / "text.txt"
+    with whole_file(path) as late:
+        late.write("begun first, ")
+        with whole_file(path) as early:
+            early.write("done first")
+        assert path.read_text() == "done first"
+        late.write("done last")
+    assert path.read_text() == "begun first, done last"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_permissions_are_those_of_open_or_of_the_old_file(tmp_path) -> None:
+    plain, path = tmp_path / "plain.txt", tmp_path / "text.txt"
+    plain.write_text("by open")
+    with whole_file(path) as file:
+        file.write("new")
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o640)
+    with whole_file(path) as file:
+        file.write("newer")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_a_state_goes_into_a_new_folder(tmp_path) -> None:
