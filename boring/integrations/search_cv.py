@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 
 from boring._warn import warn
 from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
@@ -70,10 +71,10 @@ class BoringSearchCV(BaseSearchCV):
 
     Notes
     -----
-    A configuration of which a fit fails has the score NaN, unless ``error_score`` says otherwise,
-    and is told as a failure. Where all configurations of a round fail, scikit-learn would raise
-    and give up; here they get their rows in ``cv_results_``, behind the others, and the search
-    goes on. Only if every configuration fails does it raise.
+    A fit that fails has the score ``error_score``. What the optimiser is told is the mean, or,
+    where that is NaN or infinite, a failure. Where all configurations of a round fail, scikit-learn
+    would raise and give up; here they get their rows in ``cv_results_``, behind the others, and the
+    search goes on. Only if every configuration fails does it raise.
 
     With ``cv`` random and not seeded each round would have its own folds; pass a seeded one.
 
@@ -188,7 +189,7 @@ class BoringSearchCV(BaseSearchCV):
             except ValueError as error:
                 if not ALL_FAILED.match(str(error)):
                     raise
-                failure, scores = error, np.full(len(points), np.nan)
+                failure, scores = error, np.full(len(points), float(self.error_score))
                 failed += candidates
             for point, score in zip(points, scores, strict=True):
                 if np.isfinite(score):
@@ -197,7 +198,8 @@ class BoringSearchCV(BaseSearchCV):
                     optimizer.tell_failed(point, f"score {score}")
         if not results and failure is not None:
             raise failure
-        _append_failed(results, failed)
+        if failed:
+            _append_failed(results, failed, float(self.error_score))
         # Only now: what is set is sent to every worker.
         self.space_, self._run = space, optimizer
 
@@ -250,22 +252,26 @@ def _seed(random_state: Any) -> int | None:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _append_failed(results: dict[str, Any], failed: list[dict[str, Any]]) -> None:
-    """Add rows of failed configurations to the results, in place: ``fit`` keeps this very dict."""
-    if not failed:
-        return
-    n_before = len(results["params"])
+def _append_failed(
+    results: dict[str, Any], failed: list[dict[str, Any]], error_score: float
+) -> None:
+    """Add rows of failed configurations to the results, in place: ``fit`` keeps this very dict.
+
+    They are as scikit-learn's for a round that succeeds in part, but that no times are known.
+    """
     results["params"].extend(failed)
     for key, column in list(results.items()):
         if key.startswith("param_"):
             results[key] = _parameter_column(key.removeprefix("param_"), results["params"], column)
         elif key.startswith("rank_"):
-            n_scored = int(
-                np.sum(np.isfinite(results[key.replace("rank_", "mean_", 1)][:n_before]))
-            )
-            results[key] = np.append(column, np.full(len(failed), n_scored + 1, column.dtype))
+            means = results[key.replace("rank_", "mean_", 1)]
+            ranks = rankdata(-np.where(np.isnan(means), -np.inf, means), method="min")
+            results[key] = ranks.astype(column.dtype)
         elif key != "params":
-            results[key] = np.append(column, np.full(len(failed), np.nan))
+            value = error_score if "_test_" in key or "_train_" in key else np.nan
+            if key.startswith("std_"):
+                value -= value  # zero, if it is a finite number
+            results[key] = np.append(column, np.full(len(failed), value))
     for name in {name for configuration in failed for name in configuration}:
         if f"param_{name}" not in results:
             results[f"param_{name}"] = _parameter_column(name, results["params"], None)

@@ -171,6 +171,33 @@ def test_failed_fits_are_told_as_failures_and_have_their_rows(n_points):
     assert set(lengths.values()) == {10}, lengths
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("error_score", [0.0, -2.5, -100.0])
+def test_a_number_for_failed_fits_counts_as_scikit_learn_counts_it(error_score):
+    given = {
+        "estimator": Moody(bad=(2, 3, 7)),
+        "parameters": [Integer("level", 0, 9)],
+        "n_iter": 10,
+        "error_score": error_score,
+        "return_train_score": True,
+        "refit": False,
+    }
+    searches = [search(n_points=n, **given).fit(X, Y) for n in (1, 10)]
+    tables = []
+    for fitted in searches:
+        results = fitted.cv_results_
+        order = np.argsort([p["level"] for p in results["params"]])
+        assert list(order) != sorted(order)
+        tables.append({k: column[order] for k, column in results.items() if "_score" in k})
+        told = fitted.optimizer_.result().y
+        np.testing.assert_array_equal(np.sort(told), np.sort(results["mean_test_score"]))
+    one_by_one, together = tables  # where all are one round, the table is scikit-learn's alone
+    assert {"split0_test_score", "std_train_score", "rank_test_score"} <= together.keys()
+    for key in together.keys() - {"mean_score_time", "std_score_time"}:
+        np.testing.assert_array_equal(one_by_one[key], together[key], err_msg=key)
+    assert (one_by_one["mean_test_score"][[2, 3, 7]] == error_score).all()
+
+
 @pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
 def test_if_every_fit_fails_the_error_of_scikit_learn_is_raised():
     with pytest.raises(ValueError, match="fits failed"):
