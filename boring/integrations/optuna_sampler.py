@@ -66,7 +66,9 @@ class BoringSampler(BaseSampler):
     warn_independent_sampling : bool, default True
         Whether to log a warning for a parameter that had to be sampled by itself.
     **options
-        ``n_initial``, ``noise_std``, ``repeats`` and the options of the optimiser.
+        ``n_initial``, ``noise_std``, ``repeats`` and the options of the optimiser. Unless
+        ``repeats`` is given, points may come twice where they are a part of what a trial has: where
+        some trial has a parameter beside those that are sampled together.
 
     Raises
     ------
@@ -150,7 +152,8 @@ class BoringSampler(BaseSampler):
             turn, trials = take_turn(study, trial)
             run = self._run_name(search_space)
             history, n_constraints = history_of(trials, space, run, self._pruned)
-            ask = self._next_ask(study, space, history, n_constraints)
+            repeats = _is_part(search_space, trials)
+            ask = self._next_ask(study, space, history, n_constraints, repeats)
             values, ask = _overruled(ask, space, fixed)
             write_ask(study, trial, run, turn, history.n_told, ask)
         except BaseException:
@@ -190,7 +193,12 @@ class BoringSampler(BaseSampler):
         set_attribute(study, trial, CONSTRAINTS, found)
 
     def _next_ask(
-        self, study: Any, space: ParameterSpace, history: History, n_constraints: int
+        self,
+        study: Any,
+        space: ParameterSpace,
+        history: History,
+        n_constraints: int,
+        repeats: bool,
     ) -> Ask:
         blank = self._factory(
             space.box,
@@ -198,7 +206,7 @@ class BoringSampler(BaseSampler):
             seed=self._entropy_of(study),
             domain=space.domain,
             **({"n_constraints": n_constraints} if n_constraints else {}),
-            **self._options,
+            **{"repeats": repeats, **self._options},
         )
         state = replace(blank.state(), history=history)
         optimizer = Optimizer.from_state(state, domain=space.domain)
@@ -232,6 +240,14 @@ def _check_one_objective(study: Any) -> None:
 
 def _varying(search_space: Mapping[str, Any]) -> dict[str, Any]:
     return {name: d for name, d in sorted(search_space.items()) if not d.single()}
+
+
+def _is_part(search_space: Mapping[str, Any], trials: Sequence[Any]) -> bool:
+    """Tell whether any trial, in whatever state, has a parameter that is sampled by itself.
+
+    Once it is true of a search space it remains so, for every worker and after a resumption.
+    """
+    return any(_varying(trial.distributions).keys() - search_space.keys() for trial in trials)
 
 
 def _overruled(

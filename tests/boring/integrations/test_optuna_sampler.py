@@ -336,6 +336,46 @@ def test_a_dynamic_space_is_searched_where_trials_agree(caplog):
     assert study.get_trials()[-1].state.name == "COMPLETE"
 
 
+def branches(trial):
+    if trial.suggest_categorical("classifier", ["svc", "forest"]) == "svc":
+        return abs(trial.suggest_float("c", 1e-10, 1e10, log=True) - 1.0)
+    depth = trial.suggest_int("depth", 2, 32)
+    if depth > 25:
+        raise ArithmeticError("too deep")
+    return abs(depth - 9.0)
+
+
+def test_branches_may_be_taken_again_by_each_worker_and_after_a_resumption():
+    # What they have in common, the classifier, has two values.
+    uninterrupted = optuna.create_study(sampler=sampler(search_space=None))
+    uninterrupted.optimize(branches, n_trials=9, catch=ArithmeticError)
+    storage = optuna.storages.InMemoryStorage()
+    for n in (3, 4, 2):
+        study = named(storage, sampler(search_space=None))
+        study.optimize(branches, n_trials=n, catch=ArithmeticError)
+    assert parameters(study) == parameters(uninterrupted)
+    study.optimize(branches, n_trials=4, n_jobs=2, catch=ArithmeticError)
+    assert len(study.trials) == 13
+    assert {"c", "classifier", "depth"} == {name for p in parameters(study) for name in p}
+    study.sampler = sampler(search_space=None, repeats=False)
+    with pytest.raises(SpaceExhaustedError, match="all 2 points"):
+        study.optimize(branches, n_trials=1)
+
+
+def test_a_failed_trial_shows_that_a_given_space_is_a_part():
+    study = optuna.create_study(
+        sampler=sampler(search_space={"flag": CategoricalDistribution([False, True])})
+    )
+
+    def objective(trial):
+        if trial.suggest_categorical("flag", [False, True]):
+            raise ArithmeticError(trial.suggest_int("n", 1, 9))
+        return 0.0
+
+    study.optimize(objective, n_trials=6, catch=ArithmeticError)
+    assert len(study.trials) == 6
+
+
 def test_independent_values_do_not_repeat_after_a_resumption():
     first = optuna.create_study(sampler=sampler())
     first.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
