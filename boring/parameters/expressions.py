@@ -5,8 +5,10 @@ The text is parsed to a syntax tree, of which only arithmetic, comparisons, ``an
 margin, at most zero where the condition holds, for many configurations at a time: of ``a <= b`` it
 is ``a - b``, of ``and`` the largest and of ``or`` the least of the parts.
 
-Inactive parameters are NaN, or `INACTIVE` among objects: a comparison with one of them does not
-hold, nor does its negation, while another part of an ``or`` may.
+Inactive parameters are NaN, or `INACTIVE` among objects: a comparison with one of them is unknown,
+a margin of NaN. Unknown parts are joined by Kleene's logic (Introduction to Metamathematics, 1952,
+section 64): ``or`` holds where a part holds, ``and`` does not where a part does not, and what is
+still unknown holds no more than its negation does.
 """
 
 from __future__ import annotations
@@ -169,7 +171,7 @@ class _Parser:
         """Return the margin of a node that is true or false."""
         if isinstance(node, ast.BoolOp):
             parts = [self.truth(part) for part in node.values]
-            join = np.maximum if isinstance(node.op, ast.And) else np.fmin
+            join = _both if isinstance(node.op, ast.And) else _either
             return lambda columns: reduce(join, [part(columns) for part in parts])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return _negated(self.truth(node.operand))
@@ -179,7 +181,7 @@ class _Parser:
                 self.comparison(left, op, right)
                 for left, op, right in zip(sides[:-1], node.ops, sides[1:], strict=True)
             ]
-            return lambda columns: reduce(np.maximum, [pair(columns) for pair in pairs])
+            return lambda columns: reduce(_both, [pair(columns) for pair in pairs])
         if isinstance(node, ast.Name):
             parameter = self.parameter(node)
             values = getattr(parameter, "choices", (getattr(parameter, "value", None),))
@@ -197,7 +199,7 @@ class _Parser:
                 self.refuse("has an empty list after 'in'")
 
             def among(columns: Columns) -> FloatArray:
-                return reduce(np.minimum, [part(columns) for part in parts])
+                return reduce(_either, [part(columns) for part in parts])
 
             return among if isinstance(op, ast.In) else _negated(among)
         if isinstance(op, ast.Eq | ast.NotEq):
@@ -276,6 +278,16 @@ def _constant(node: ast.expr) -> Any:
 
 def _strict(difference: FloatArray) -> FloatArray:
     return np.where(difference == 0.0, LEAST, difference)
+
+
+def _both(first: FloatArray, second: FloatArray) -> FloatArray:
+    known = np.fmax(first, second)
+    return np.where(known > 0.0, known, np.maximum(first, second))
+
+
+def _either(first: FloatArray, second: FloatArray) -> FloatArray:
+    known = np.fmin(first, second)
+    return np.where(known <= 0.0, known, np.minimum(first, second))
 
 
 def _negated(function: Function) -> Function:

@@ -1,15 +1,17 @@
 """Known constraints: text that is parsed and never evaluated, callables, matrices."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
+from boring.parameters.expressions import INACTIVE, parse
 
 PARAMETERS = [
     Real("a", -2, 2),
@@ -182,12 +184,88 @@ def test_conditions_see_inactive_parents_as_unknown():
             Real("u", 0, 1, when="n != 1"),
             Real("v", 0, 1, when="not n == 1"),
             Real("w", 0, 1, when="n > 3 or k == 'x'"),
+            Real("t", 0, 1, when="not (n == 1 or k == 'y')"),
         ]
     )
     names = [
         set(space.decode(space.encode(c))[0]) for c in ({"k": "x", "w": 0.1}, {"k": "y", "n": 1})
     ]
     assert names == [{"k", "w"}, {"k", "n"}]
+
+
+# Text, names and rule of each comparison.
+COMPARISONS = [
+    ("n == 1", "n", lambda n, m, k: n == 1),
+    ("n < 3", "n", lambda n, m, k: n < 3),
+    ("m > 0.5", "m", lambda n, m, k: m > 0.5),
+    ("m * n <= 1", "mn", lambda n, m, k: m * n <= 1),
+    ("k != 'x'", "k", lambda n, m, k: k != "x"),
+    ("k in ['y', 'z']", "k", lambda n, m, k: k in ("y", "z")),
+]
+TREES = st.recursive(
+    st.sampled_from(COMPARISONS),
+    lambda part: (
+        st.tuples(st.just("not"), part) | st.tuples(st.sampled_from(["and", "or"]), part, part)
+    ),
+    max_leaves=8,
+)
+ROWS = [
+    dict(zip("nmk", row, strict=True))
+    for row in product([1, 2, 3, None], [0.2, 0.7, None], ["x", "y", None])
+]
+
+
+def text_of(tree):
+    if tree[0] == "not":
+        return f"not ({text_of(tree[1])})"
+    if tree[0] in ("and", "or"):
+        return f"({text_of(tree[1])}) {tree[0]} ({text_of(tree[2])})"
+    return tree[0]
+
+
+def truth_of(tree, row):
+    """True, False, or None for unknown, by Kleene's tables."""
+    if tree[0] == "not":
+        part = truth_of(tree[1], row)
+        return None if part is None else not part
+    if tree[0] in ("and", "or"):
+        parts = {truth_of(tree[1], row), truth_of(tree[2], row)}
+        decides = tree[0] == "or"
+        return decides if decides in parts else None if None in parts else not decides
+    _, names, rule = tree
+    return None if any(row[name] is None for name in names) else rule(**row)
+
+
+def holds(text):
+    """Whether a condition holds in each of the rows, some of whose parameters are inactive."""
+    parameters = [Integer("n", 1, 3), Real("m", 0, 1, step=0.1), Categorical("k", ["x", "y", "z"])]
+    columns = {name: np.array([row[name] for row in ROWS], dtype=float) for name in "nm"}
+    columns["k"] = np.array([INACTIVE if r["k"] is None else r["k"] for r in ROWS], dtype=object)
+    margin = parse(text, {p.name: p for p in parameters}).margin(columns)
+    return (margin <= 0.0).tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(TREES, TREES)
+def test_conditions_follow_kleene_and_de_morgan(a, b):
+    for tree in (a, ("not", a)):
+        assert holds(text_of(tree)) == [truth_of(tree, row) is True for row in ROWS]
+    for one, other in (("and", "or"), ("or", "and")):
+        within = (other, ("not", a), ("not", b))
+        assert holds(text_of(("not", (one, a, b)))) == holds(text_of(within))
+
+
+@pytest.mark.parametrize(
+    ("chain", "parts"),
+    [
+        ("1 < n < 5 * m", "1 < n and n < 5 * m"),
+        ("n in [1, 10 * m]", "n == 1 or n == 10 * m"),
+        ("n not in [1, 10 * m]", "n != 1 and n != 10 * m"),
+    ],
+)
+def test_chains_and_lists_are_joined_as_their_parts_are(chain, parts):
+    assert holds(chain) == holds(parts)
+    assert holds(f"not {chain}") == holds(f"not ({parts})")
 
 
 def test_conditions_in_a_circle_are_refused():
