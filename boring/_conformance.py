@@ -215,6 +215,32 @@ def _predicted(
     return None if surrogate is None else surrogate.predict(X)
 
 
+def models_are_of_the_state(make: OptimizerMaker) -> None:
+    """Surrogate and best by mean, told and asked, are those of an optimiser made from the state."""
+    with _quiet():
+        optimizer = _make(make)
+        points = _BOX.sample(2 * N_INITIAL, np.random.default_rng(0))
+        optimizer.tell(points, [smooth(x) for x in points])
+        for n_asked in (0, 2):
+            if n_asked:
+                optimizer.ask(n_asked)
+            again = type(optimizer).from_state(optimizer.state())
+            for shown, anew in zip(_shown(optimizer), _shown(again), strict=True):
+                _require(
+                    np.array_equal(shown, anew, equal_nan=True),
+                    f"with {n_asked} asked, the model says {shown}, made from the state {anew}",
+                )
+
+
+def _shown(optimizer: Optimizer) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what an optimiser's model says of a point, and the best point by it."""
+    surrogate, best = optimizer.surrogate, optimizer.best_by_mean
+    middle = _BOX.unscale(np.zeros((1, _BOX.dim)))
+    nothing = np.full(1, np.nan)
+    mean, variance = (nothing, nothing) if surrogate is None else surrogate.predict(middle)
+    return mean, variance, nothing if best is None else best.x
+
+
 def survives_non_finite_values(make: OptimizerMaker) -> None:
     """NaN and infinities are recorded with a warning, and the search goes on."""
     values = iter([float("nan"), 1.0, float("inf"), 0.5, float("-inf"), 2.0, 0.1])
@@ -355,6 +381,7 @@ OPTIMIZER_CHECKS: dict[str, Callable[[OptimizerMaker], None]] = {
         directions_mirror,
         units_of_values_do_not_matter,
         surrogate_is_of_the_objective,
+        models_are_of_the_state,
         survives_non_finite_values,
         leaves_a_failing_region,
         survives_only_failures,

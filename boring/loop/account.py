@@ -19,7 +19,7 @@ from boring.data import Observations
 from boring.exceptions import SubspaceWarning
 from boring.loop.passive_draw import unexplained_changes
 from boring.loop.schedule import FEWEST_FIRST
-from boring.loop.subspace_turn import TRUSTED_GATE, factor_of
+from boring.loop.subspace_turn import TRUSTED_GATE, factor_of, gate_of
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
@@ -85,7 +85,8 @@ def account_of_subspace(
         gate) and refits to parts of the data find the same W (`AGREED_OVERLAP`), if that
         lead alone exceeds `boring.loop.subspace_turn.TRUSTED_GATE`, or if the refits are near
         unanimous and foresee plainly better (`UNANIMOUS_OVERLAP`). Passive draws, where there are
-        enough, overrule all of these. Without a gate, if refitting cross-validation says so.
+        enough, overrule all of these. Before the gate has scored a value, if refitting
+        cross-validation says so.
     """
     starts = [factor_of(memory, X.shape[1])] if memory else []
     stretch = most_evident_stretch(
@@ -104,9 +105,12 @@ def account_of_subspace(
         estimate = replace(estimate, dimension_table=stretch.table)
     if not memory:
         return estimate
-    gate = float(memory["gate"])
+    gate = gate_of(memory)
     agreed = estimate.trust.get("overlap", 0.0) >= AGREED_OVERLAP
-    trusted = gate > TRUSTED_GATE or (gate > 0 and agreed) or _is_unanimous(estimate)
+    if gate == 0.0:
+        trusted = estimate.trusted
+    else:
+        trusted = gate > TRUSTED_GATE or (gate > 0 and agreed) or _is_unanimous(estimate)
     figures = {**estimate.trust, "gate": gate}
     if draws is not None and estimate.effective_dim < X.shape[1]:
         first = max(n_first, FEWEST_FIRST)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.exceptions import InvalidInputError
+from boring.history import History
 from boring.loop.local_metric import nearby_factors
 from boring.loop.passive_draw import PHASE
 from boring.loop.schedule import sees_noise
-from boring.loop.subspace_turn import factor_of
+from boring.loop.subspace_turn import factor_of, gate_of
 from boring.optimizer import Optimizer
 from boring.result import BestByMean
 from boring.rng import keyed_generator, single_blas_thread
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
 
 __all__ = ["NamingOptimizer"]
 
+# Points from which on a subspace is estimated for the surrogate's sake: from so many on the loop
+# looks for one by default, and of fewer a check trusts next to none.
+FEWEST_POINTS = 15
+
 
 class NamingOptimizer(Optimizer):
     """Base of the optimisers with an effective dimension, a subspace and a surrogate.
 
-    Estimates and models are made when they are asked for, and kept until the next point is told.
+    Estimates and models are made when they are asked for, of the history alone, and kept until it
+    changes: an ask moves what the loop remembers of the subspace, too.
     Subclasses have the options ``effective_dim`` and ``max_effective_dim``.
     """
 
@@ -49,19 +55,19 @@ class NamingOptimizer(Optimizer):
                 f"effective_dim = {given} in {self.space.dim} dimensions. Lower it, or leave it "
                 "out to let the data choose."
             )
-        self._estimates: tuple[int, SubspaceEstimate | None] | None = None
-        self._models: tuple[int, ObjectiveModel | None] | None = None
+        self._estimates: tuple[History, SubspaceEstimate | None] | None = None
+        self._models: tuple[History, ObjectiveModel | None] | None = None
 
     @property
     def subspace(self) -> SubspaceEstimate | None:
         """The active subspace as the data so far show it; None before there is enough data.
 
         Estimated on log-warped values, the warp chosen by evidence, from the loop's own factor and
-        the local model's directions among other starts, and cached until the next point is told.
+        the local model's directions among other starts, and cached until the history changes.
         """
-        n = self.n_told
-        if self._estimates is None or self._estimates[0] != n:
-            self._estimates = (n, self._estimate())
+        history = self._history
+        if self._estimates is None or self._estimates[0] is not history:
+            self._estimates = (history, self._estimate())
         return self._estimates[1]
 
     def _estimate(self) -> SubspaceEstimate | None:
@@ -91,14 +97,18 @@ class NamingOptimizer(Optimizer):
 
     @property
     def surrogate(self) -> ObjectiveModel | None:
-        """A GP of the objective in the caller's units and sign; None before there is data."""
-        n = self.n_told
-        if self._models is None or self._models[0] != n:
+        """A GP of the objective in the caller's units and sign; None before there is data.
+
+        On the loop's factor if its gate is open. Before the gate has scored a value, as with told
+        points alone, on `subspace` if that is trusted. Else with one lengthscale.
+        """
+        history = self._history
+        if self._models is None or self._models[0] is not history:
             model = None
             if self.observed.is_informative:
                 with single_blas_thread():
                     model = self._fit_surrogate()
-            self._models = (n, model)
+            self._models = (history, model)
         return self._models[1]
 
     @property
@@ -121,11 +131,12 @@ class NamingOptimizer(Optimizer):
         )
 
     def _believed_factor(self) -> FloatArray | None:
-        """Return the loop's factor if its gate is open; told and never asked, a trusted one."""
+        """Return the loop's factor if its gate is open; before any score, a trusted estimate's."""
         memory = self.memory.get("subspace", {})
-        if memory:
-            return factor_of(memory, self.space.dim) if float(memory["gate"]) > 0 else None
-        if self._history.asks:
+        gate = gate_of(memory)
+        if gate != 0.0:
+            return factor_of(memory, self.space.dim) if gate > 0 else None
+        if len(self.observed.finite_y) < FEWEST_POINTS:
             return None
         estimate = self.subspace
         return estimate.factor if estimate is not None and estimate.trusted else None

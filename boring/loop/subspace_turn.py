@@ -122,6 +122,11 @@ def factor_of(memory: Mapping[str, Any], dim: int) -> FloatArray:
     return np.array(memory["theta"])[1 : 1 + dim * rank].reshape(dim, rank)
 
 
+def gate_of(memory: Mapping[str, Any]) -> float:
+    """Return the gate that a memory holds; 0 if it has scored no value yet."""
+    return float(memory.get("gate", 0.0))
+
+
 def without_score(memory: Mapping[str, Any], x: FloatArray) -> dict[str, Any]:
     """Return the memory with a point whose value will leave the gate as it is.
 
@@ -139,7 +144,7 @@ def _awaited(X: FloatArray, memory: Mapping[str, Any]) -> list[list[float]]:
 
 def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
     """Return the gate after scoring every value that came since the last step."""
-    gate = float(memory.get("gate", 0.0))
+    gate = gate_of(memory)
     n_old = int(memory.get("n", 0))
     if not memory or n_old >= len(X):
         return gate

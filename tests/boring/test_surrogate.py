@@ -1,5 +1,7 @@
 """The objective's model: caller's units, caller's sign, components that add up."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -60,7 +62,7 @@ def test_components_add_up(optimizer) -> None:
     assert 100 < offset[0] < 140, "what is left is the average of the data"
 
 
-def test_is_a_surrogate_and_is_cached_until_the_next_tell(optimizer) -> None:
+def test_is_a_surrogate_and_is_cached_until_the_history_changes(optimizer) -> None:
     assert isinstance(optimizer.surrogate, Surrogate)
     assert isinstance(optimizer.surrogate, ObjectiveSurrogate)
     assert optimizer.surrogate is optimizer.surrogate
@@ -86,3 +88,38 @@ def test_a_run_that_was_told_and_never_asked_is_modelled_on_its_trusted_subspace
     error = np.abs(mean - problem(new)).mean()
     assert error < 0.5 * np.abs(isotropic - problem(new)).mean()
     assert np.median(variance) < 0.5 * np.median(wide)
+
+
+def test_an_ask_does_not_unlearn_a_told_subspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = SimpleNamespace(trusted=True, factor=np.array([[1.0], [1.0], [0.0]]))
+    monkeypatch.setattr(BoringOptimizer, "_estimate", lambda self: found)
+    X, middle = np.random.default_rng(1).uniform(-1, 1, (30, 3)), np.full((1, 3), 0.3)
+    optimizer = BoringOptimizer([[-1, 1]] * 3, direction="minimize", seed=0, effective_dim=1)
+    optimizer.tell(X, np.sin(3.0 * (X[:, 0] + X[:, 1])))
+    before = optimizer.surrogate.predict(middle)
+    optimizer.ask()
+    assert "subspace" in optimizer.memory
+    again = BoringOptimizer.from_state(optimizer.state())
+    np.testing.assert_array_equal(again.surrogate.predict(middle), before)
+    np.testing.assert_allclose(before, [[np.sin(1.8)], [0.0]], atol=1e-2)
+
+
+def test_models_depend_on_the_state_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoringOptimizer, "_estimate", _made_of)
+    X, middle = np.random.default_rng(1).uniform(-1, 1, (20, 3)), np.full((1, 3), 0.3)
+    y = np.sin(3.0 * (X[:, 0] + X[:, 1]))
+    optimizer = BoringOptimizer([[-1, 1]] * 3, direction="minimize", seed=0, effective_dim=1)
+    optimizer.tell(X[:16], y[:16]).ask()
+    optimizer.tell(X[16:], y[16:])
+    for n_asked in (0, 1, 2):
+        if n_asked:
+            optimizer.ask(n_asked)
+        again = BoringOptimizer.from_state(optimizer.state())
+        assert optimizer.subspace == again.subspace
+        shown, anew = (one.surrogate.predict(middle) for one in (optimizer, again))
+        np.testing.assert_array_equal(shown, anew)
+
+
+def _made_of(optimizer: BoringOptimizer) -> SimpleNamespace:
+    """Return an estimate that shows what it is made of."""
+    return SimpleNamespace(trusted=False, n=optimizer.n_told, memory=dict(optimizer.memory))

@@ -66,6 +66,8 @@ def _account(
         (-1.0, 1.0, False),
         (11.0, 0.3, True),
         (11.0, None, True),
+        (0.0, 0.3, True),  # before the gate has scored a value the check decides
+        (0.0, None, False),
     ],
 )
 def test_trust_takes_a_lead_and_folds_that_agree_or_a_long_lead(
