@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -15,12 +15,12 @@ from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError
 from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
-from boring.result import OptimizationResult, best_index
+from boring.result import OptimizationResult, best_index, feasible_rows
 from boring.rng import single_blas_thread
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
 from boring.surrogate import ObjectiveModel, model_of_all
-from boring.typing import Direction, FloatArray
+from boring.typing import BoolArray, Direction, FloatArray
 from boring.validation import as_points, as_real_array, as_values
 
 from ._labels import literal
@@ -87,11 +87,19 @@ class Points:
         """X in [-1, 1]^D."""
         return self.X if self.space is None else self.space.scale(self.X)
 
+    @property
+    def feasible(self) -> BoolArray:
+        """Mask of the points with a finite value that satisfy every constraint, shape (n,)."""
+        return feasible_rows(self.y, self.constraints)
+
     def finite(self) -> Points:
         """Return the points with a finite value."""
-        good = np.isfinite(self.y)
-        rows = None if self.constraints is None else self.constraints[good]
-        return Points(self.X[good], self.y[good], self.space, self.direction, rows)
+        return self.rows(np.isfinite(self.y))
+
+    def rows(self, kept: BoolArray) -> Points:
+        """Return the points of a mask, shape (n,)."""
+        constraints = None if self.constraints is None else self.constraints[kept]
+        return replace(self, X=self.X[kept], y=self.y[kept], constraints=constraints)
 
     def incumbent(self) -> int | None:
         """Return the row of the best point; None without a finite value or a direction."""

@@ -86,8 +86,9 @@ def plot_parallel_coordinates(
     -------
     matplotlib.axes.Axes
         Values by rank, the better ones (larger ones, without a direction) drawn last; the best
-        point is a thick line. A study has one line for each parameter, with its range in its own
-        units where there is room.
+        point is a thick line. Points that break a constraint are left out, unless all do: then the
+        thick line is the one that does so least. A study has one line for each parameter, with its
+        range in its own units where there is room.
 
     Raises
     ------
@@ -142,6 +143,10 @@ def draw_parallel(
     title: str | None = None,
 ) -> Axes:
     """Draw points; arguments are those of `plot_parallel_coordinates`, and texts of the ranges."""
+    run = run.finite()
+    feasible = run.feasible
+    if feasible.any():
+        run = run.rows(feasible)
     axes = canvas.axes_or_new(ax, 7.2, 4.2)
     theme = canvas.theme_of(axes)
     width, _ = canvas.inches(axes)
@@ -163,9 +168,12 @@ def draw_parallel(
     axes.set_xlim(-0.3, len(shown) - 0.7)
     axes.set_ylim(-1.05, 1.05)
     axes.set_yticks([-1, 0, 1], ["lower\nbound", "middle", "upper\nbound"])
-    detail = f"{len(shown)} of {run.dim} parameters" if run.dim > most else ""
+    details = [f"{len(shown)} of {run.dim} parameters"] if run.dim > most else []
+    if not feasible.all():
+        n = int((~feasible).sum())
+        details.append(f"{n} infeasible left out" if feasible.any() else "no point is feasible")
     above = 0.0 if run.direction is None else canvas.legend_above(axes)
-    canvas.title(axes, title, detail, above=above)
+    canvas.title(axes, title, "; ".join(details), above=above)
     canvas.dress(axes, theme, grid="x")
     canvas.wrap_texts(axes, bar)
     return axes  # type: ignore[no-any-return]
@@ -216,18 +224,19 @@ def _draw_lines(
     """Draw the points; return the axes of the colour bar."""
     low_is_best = run.direction == "minimize"
     order = np.argsort(-run.y if low_is_best else run.y, kind="stable")
-    rows, values = run.scaled[order][:, shown], run.y[order]
+    rows, values = run.scaled[:, shown], run.y[order]
     across = np.arange(len(shown), dtype=np.float64)
     if len(shown) == 1:
         across, rows = np.array([-0.2, 0.2]), np.repeat(rows, 2, axis=1)
     sorted_values = np.sort(values)
     ranks = np.searchsorted(sorted_values, values) / max(len(values) - 1, 1)
-    lines = canvas.line_collection(across, rows, ranks, theme, low_is_best=low_is_best)
+    lines = canvas.line_collection(across, rows[order], ranks, theme, low_is_best=low_is_best)
     axes.add_collection(lines)
     bar = canvas.colorbar(axes.figure, lines, axes, f"{label}\n(colour by rank)", theme, pad=0.02)
     ticks = np.linspace(0.0, 1.0, 5)
     bar.set_ticks(ticks, labels=[brief(v) for v in np.quantile(sorted_values, ticks)])
-    if run.direction is not None:
-        axes.plot(across, rows[-1], color=theme.background, linewidth=4.0, zorder=4)
-        axes.plot(across, rows[-1], color=theme.palette[1], linewidth=2.2, zorder=5, label="best")
+    best = run.incumbent()
+    if best is not None:
+        axes.plot(across, rows[best], color=theme.background, linewidth=4.0, zorder=4)
+        axes.plot(across, rows[best], color=theme.palette[1], linewidth=2.2, zorder=5, label="best")
     return bar.ax

@@ -13,7 +13,6 @@ from boring.plotting._sources import points_of
 from boring.plotting._sweeps import label_of, parameter_sweeps, range_of, varying_of
 from boring.plotting.parallel import by_parameter, draw_parallel
 from boring.plotting.slices import draw_slices
-from boring.result import feasible_rows
 from boring.subspace.estimate import SubspaceEstimate
 from boring.surrogate import ObjectiveProcess
 
@@ -247,16 +246,14 @@ def _listed(names: Sequence[str]) -> str:
 
 def _parallel(source: Source) -> Picture:
     study = source.study
-    run = study.result()
-    feasible = feasible_rows(run.y, run.constraints)
+    run = by_parameter(points_of(study.optimizer).finite(), study.space)
+    feasible = run.feasible
     left_out = ""
-    if feasible.any():
-        if not (feasible | ~np.isfinite(run.y)).all():
-            left_out = " Points that break a constraint are left out."
-        run = replace(run, y=np.where(feasible, run.y, np.nan))
-    elif study.n_constraints:
+    if not feasible.any():
         left_out = " No point meets the constraints: all are drawn."
-    drawn = int(np.isfinite(run.y).sum())
+    elif not feasible.all():
+        left_out = " Points that break a constraint are left out."
+    drawn = int(feasible.sum()) or len(feasible)
     lines = "point as a line" if drawn == 1 else "points as lines"
     return Picture(
         "parallel",
@@ -268,7 +265,7 @@ def _parallel(source: Source) -> Picture:
         _axes(
             lambda ax: draw_parallel(
                 ax,
-                by_parameter(points_of(run).finite(), study.space),
+                run,
                 [label_of(parameter) for parameter in varying_of(study.space)],
                 ranges=[range_of(parameter) for parameter in varying_of(study.space)],
                 label=source.ylabel,

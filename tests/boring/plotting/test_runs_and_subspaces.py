@@ -9,6 +9,7 @@ import pytest
 from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.plotting import SubspaceTrace
+from boring.result import best_index
 from boring.space import Box
 from boring.subspace.gradient_samples import active_subspace
 from boring.subspace.rotation import loading_errors, readable_basis
@@ -137,6 +138,47 @@ def test_parallel_coordinates_draw_every_point(make, dim) -> None:
     assert np.all(np.diff(lines.get_array()) <= 0)
     best = next(line for line in axes.lines if line.get_label() == "best")
     np.testing.assert_allclose(best.get_ydata()[: len(shown)], scaled[-1])
+
+
+def constrained(make, dim, *, direction="minimize", share=0.5):
+    """Return a run whose better half, or all but a share of it, breaks its constraint."""
+    run = make.run(dim, direction=direction)
+    worse = run.y if direction == "minimize" else -run.y
+    limit = np.quantile(worse, 1.0 - share) if share else worse.max() + 1.0
+    rows = (limit - worse)[:, None]
+    best = best_index(run.y, direction, rows)
+    return dataclasses.replace(run, constraints=rows, x_best=run.X[best], y_best=run.y[best])
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("dim", [1, 5])
+def test_parallel_coordinates_draw_feasible_points_alone(make, dim, direction) -> None:
+    run = constrained(make, dim, direction=direction)
+    axes = plotting.plot_parallel_coordinates(run)
+    assert axes.get_title(loc="left") == "15 infeasible left out"
+    drawn = np.array([segment[:, 1] for segment in axes.collections[0].get_segments()])
+    shown = run.space.scale(run.X[run.feasible])
+    assert sorted(drawn[:, 0]) == pytest.approx(sorted(shown[:, 0]))
+    np.testing.assert_allclose(axes.lines[-1].get_ydata()[:dim], run.space.scale(run.x_best))
+
+
+def test_parallel_coordinates_without_a_feasible_point_say_so(make) -> None:
+    run = constrained(make, 3, share=0.0)
+    axes = plotting.plot_parallel_coordinates(run)
+    assert axes.get_title(loc="left") == "no point is feasible"
+    assert len(axes.collections[0].get_segments()) == 30
+    np.testing.assert_allclose(axes.lines[-1].get_ydata(), run.space.scale(run.x_best))
+
+
+def test_parameters_are_chosen_by_the_best_feasible_points(make) -> None:
+    rng = np.random.default_rng(0)
+    run = make.run(3, n=200, y=rng.uniform(size=200))
+    scaled = run.space.scale(run.X)
+    feasible = np.arange(200) < 100
+    y = np.where(feasible, np.abs(scaled[:, 2]), np.abs(scaled[:, 0]) - 5.0)
+    run = dataclasses.replace(run, y=y, constraints=np.where(feasible, -1.0, 1.0)[:, None])
+    axes = plotting.plot_parallel_coordinates(run, most=1)
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["x2"]
 
 
 def test_parallel_coordinates_of_data_without_a_direction(make) -> None:
