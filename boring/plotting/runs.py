@@ -13,7 +13,7 @@ from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
 from boring.subspace.stiefel import largest_angle, orthonormalize
-from boring.typing import FloatArray
+from boring.typing import BoolArray, FloatArray
 from boring.validation import as_real
 
 from . import _canvas as canvas
@@ -52,7 +52,7 @@ def plot_convergence(
     runs : OptimizationResult, several of them, or a mapping of labels to one or several
         An Optimizer or a Study stands for its result so far. Several results under one label are
         repetitions: their median is drawn, with a band between the quartiles. A single run is drawn
-        with its evaluated values.
+        with its evaluated values; crosses at the edge are points that break a constraint.
     ax : matplotlib.axes.Axes, optional
     optimum : float, optional
         Draws the gap to this value, on a logarithmic axis; gaps below 1e-9 are drawn at 1e-9. The
@@ -93,9 +93,9 @@ def plot_convergence(
         axes.axvspan(0.5, n_initial + 0.5, color=theme.grid, alpha=0.5, lw=0, zorder=0)
     lone = len(groups) == 1 and len(first.y) and len(next(iter(groups.values()))) == 1
     if lone:
-        good = np.isfinite(first.y)
+        good = first.feasible
         axes.plot(
-            np.arange(1, longest + 1)[good],
+            np.flatnonzero(good) + 1,
             shown(first.y[good]),
             ".",
             color=theme.muted,
@@ -103,8 +103,11 @@ def plot_convergence(
             alpha=0.7,
             label="evaluated",
         )
+        falls = target is not None or first.direction == "minimize"
         if target is None:
-            _limit_view(axes, first, theme)
+            beyond = _limit_view(axes, first)
+            _mark_edge(axes, beyond, "^" if falls else "v", "beyond the axis", theme, falls)
+        _mark_edge(axes, np.isfinite(first.y) & ~good, "x", "infeasible", theme, falls)
     for position, (label, group) in enumerate(groups.items()):
         length = max(run.n_evaluations for run in group)
         curves = [shown(run.best_so_far()) for run in group]
@@ -112,7 +115,10 @@ def plot_convergence(
         table = np.array([np.pad(c, (0, length - len(c)), mode="edge") for c in curves])
         bands = quartile_bands(np.where(np.isnan(table), worst, table))
         draw_bands(axes, bands, theme.style(position), label, longest, (position, len(groups)))
-    if target is not None:
+    found = any(run.is_feasible for group in groups.values() for run in group)
+    if not found:
+        axes.tick_params(axis="y", left=False, labelleft=False)
+    elif target is not None:
         axes.set_yscale("log")
     axes.set_xlim(0.5, longest + 0.5)
     axes.set_xlabel("number of evaluations")
@@ -125,7 +131,9 @@ def plot_convergence(
     elif len(groups) > 1 or "" not in groups:
         canvas.legend(axes)
     details = [f"median and quartiles over {many} runs"] if many > 1 else []
-    if target is not None:
+    if not found:
+        details.append("no point is feasible")
+    elif target is not None:
         details += _excess(groups, sign * target, sign)
     canvas.title(axes, title, "; ".join(details), above=above)
     canvas.dress(axes, theme)
@@ -133,28 +141,35 @@ def plot_convergence(
     return axes  # type: ignore[no-any-return]
 
 
-def _limit_view(axes: Any, run: OptimizationResult, theme: canvas.Theme) -> None:
-    """End the axis where the best curve or most values end, and mark values that lie beyond."""
-    good = np.isfinite(run.y)
+def _limit_view(axes: Any, run: OptimizationResult) -> BoolArray:
+    """End the axis where the best curve or most values end; return which values lie beyond."""
+    good = run.feasible
+    if not good.any():
+        return good
     best = run.best_so_far()[np.argmax(good) :]
-    share = 0.75 if run.direction == "minimize" else 0.25
-    usual = float(np.quantile(run.y[good], share)) if good.any() else 0.0
+    usual = float(np.quantile(run.y[good], 0.75 if run.direction == "minimize" else 0.25))
     low, high = min(best.min(), usual), max(best.max(), usual)
     margin = 0.06 * (high - low)
-    beyond = good & ((run.y > high + margin) | (run.y < low - margin))
-    if not margin > 0.0 or not beyond.any():
-        return
-    axes.set_ylim(low - margin, high + margin)
-    falls = run.direction == "minimize"
-    axes.plot(
-        np.flatnonzero(beyond) + 1,
-        np.full(int(beyond.sum()), 0.985 if falls else 0.015),
-        "^" if falls else "v",
-        color=theme.muted,
-        markersize=4,
-        transform=axes.get_xaxis_transform(),
-        label="beyond the axis",
-    )
+    beyond = good & ((run.y > high + margin) | (run.y < low - margin)) & (margin > 0.0)
+    if beyond.any():
+        axes.set_ylim(low - margin, high + margin)
+    return np.asarray(beyond)
+
+
+def _mark_edge(
+    axes: Any, rows: BoolArray, marker: str, label: str, theme: canvas.Theme, falls: bool
+) -> None:
+    """Mark evaluations whose values are not drawn at the edge that the curve comes from."""
+    if rows.any():
+        axes.plot(
+            np.flatnonzero(rows) + 1,
+            np.full(int(rows.sum()), 0.985 if falls else 0.015),
+            marker,
+            color=theme.muted,
+            markersize=4,
+            transform=axes.get_xaxis_transform(),
+            label=label,
+        )
 
 
 def _excess(

@@ -14,11 +14,18 @@ from boring.result import OptimizationResult
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
 from boring.subspace.rotation import readable_basis
-from boring.typing import Direction, FloatArray
+from boring.typing import BoolArray, Direction, FloatArray
 
 from . import _canvas as canvas
 from ._labels import names_of, short_names
-from ._sources import check_dim, checked_direction, estimate_of, points_of, takes_studies
+from ._sources import (
+    Points,
+    check_dim,
+    checked_direction,
+    estimate_of,
+    points_of,
+    takes_studies,
+)
 from ._surfaces import (
     LINE_POINTS,
     coordinate_label,
@@ -81,7 +88,8 @@ def plot_sufficient_summary(
     matplotlib.axes.Axes
         One coordinate: points, posterior mean and a band of two standard deviations of an
         observation. Two: points and posterior mean by colour, each colour for as many values; the
-        surface fades where its standard deviation is large.
+        surface fades where its standard deviation is large. Crosses are points that break a
+        constraint; their values count as any other's.
 
     Raises
     ------
@@ -121,12 +129,14 @@ def plot_sufficient_summary(
     width *= 1.0 if count == 1 else 0.75  # the colour bar takes the rest
     bars, above = [], 0.0
     if count == 1:
-        _draw_line(axes, Z[:, 0], points.y, predict, theme)
+        _draw_line(axes, Z, points, predict, theme)
         axes.set_ylabel(ylabel)
         above = canvas.legend_above(axes)
     else:
         low_is_best = direction == "minimize"
-        bars.append(_draw_plane(axes, Z, points.y, predict, theme, ylabel, low_is_best))
+        bars.append(_draw_plane(axes, Z, points, predict, theme, ylabel, low_is_best))
+        if not points.feasible.all():
+            above = canvas.legend_above(axes)
         text = coordinate_label("z2", W[:, 1], labels, height)
         axes.set_ylabel(text, fontsize="small")
     axes.set_xlabel(coordinate_label("z1", W[:, 0], labels, width), fontsize="small")
@@ -140,37 +150,47 @@ def plot_sufficient_summary(
     return axes  # type: ignore[no-any-return]
 
 
-def _draw_line(axes: Any, z: FloatArray, y: FloatArray, predict: Any, theme: canvas.Theme) -> None:
-    t = np.linspace(*span_of(z), LINE_POINTS)
+def _draw_line(axes: Any, Z: FloatArray, run: Points, predict: Any, theme: canvas.Theme) -> None:
+    t = np.linspace(*span_of(Z), LINE_POINTS)
     mean, sd = predict(t[:, None])
     draw_curve(axes, t, mean, sd, theme, "± 2 sd of a value")
-    axes.scatter(z, y, s=16, color=theme.real, edgecolors="none", label="evaluated", zorder=3)
+    for rows, marks in _marks_of(run):
+        axes.scatter(Z[rows, 0], run.y[rows], s=16, color=theme.real, edgecolors="none", **marks)
 
 
 def _draw_plane(
     axes: Any,
     Z: FloatArray,
-    y: FloatArray,
+    run: Points,
     predict: Any,
     theme: canvas.Theme,
     ylabel: str,
     low_is_best: bool,
 ) -> Any:
     """Draw points and surface; return the colour bar."""
-    levels = levels_of(y)
+    levels = levels_of(run.y)
     ranges = [span_of(Z[:, 0]), span_of(Z[:, 1])]
     drawn = draw_surface(axes, predict, ranges, theme, levels, low_is_best=low_is_best)
-    axes.scatter(
-        Z[:, 0],
-        Z[:, 1],
-        c=y,
-        s=22,
-        cmap=canvas.value_map(theme, low_is_best=low_is_best),
-        norm=canvas.boundary_norm(levels),
-        edgecolors=theme.ink,
-        linewidths=0.6,
-        label="evaluated",
-        zorder=3,
-    )
+    for rows, marks in _marks_of(run):
+        axes.scatter(
+            *Z[rows, :2].T,
+            c=run.y[rows],
+            s=22,
+            cmap=canvas.value_map(theme, low_is_best=low_is_best),
+            norm=canvas.boundary_norm(levels),
+            edgecolors=theme.ink,
+            linewidths=0.6,
+            **marks,
+        )
     ticks = levels[::3]
     return canvas.colorbar(axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=ticks)
+
+
+def _marks_of(run: Points) -> list[tuple[BoolArray, dict[str, Any]]]:
+    """Return which points are feasible and which are not, each if there are any, and their look."""
+    kinds = (run.feasible, "o", "evaluated"), (~run.feasible, "X", "infeasible")
+    return [
+        (rows, {"marker": marker, "label": label, "zorder": 3})
+        for rows, marker, label in kinds
+        if rows.any()
+    ]

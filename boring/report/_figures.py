@@ -71,12 +71,13 @@ def _convergence(source: Source) -> Picture:
     initial = sum(1 for row in source.study.rows() if row.get("phase") in ("initial", "told"))
     is_shaded = initial < result.n_evaluations
     shaded = " Shaded: earlier data and the initial design." if is_shaded else ""
+    crosses = ", crosses those that break a constraint" if source.study.n_constraints else ""
     return Picture(
         "convergence",
         "Best value so far",
         alt,
         "Steps are the best value that meets the constraints; dots are single evaluations, "
-        f"triangles those beyond the axis.{shaded}",
+        f"triangles those beyond the axis{crosses}.{shaded}",
         _axes(
             lambda ax: plotting.plot_convergence(
                 result,
@@ -151,10 +152,13 @@ def _summary(source: Source, estimate: SubspaceEstimate) -> Picture:
         f"Values over {over}",
         f"All values over {over}, with the mean of a model. "
         f"{'; '.join(combinations(source)[:2])}.{_trust(estimate)}",
-        "If the direction tells nearly everything, the points follow the line."
-        if rank == 1
-        else "Points and surface share one scale of colours; where they agree, the directions tell "
-        "nearly everything. The surface fades where the model does not know.",
+        (
+            "If the direction tells nearly everything, the points follow the line."
+            if rank == 1
+            else "Points and surface share one scale of colours; where they agree, the directions "
+            "tell nearly everything. The surface fades where the model does not know."
+        )
+        + (" Crosses are points that break a constraint." if source.study.n_constraints else ""),
         _axes(
             lambda ax: plotting.plot_sufficient_summary(
                 source.study.optimizer, ax=ax, names=source.names, ylabel=source.ylabel

@@ -21,6 +21,16 @@ def texts(axes):
     return [tick.get_text() for tick in axes.get_yticklabels()]
 
 
+def constrained(make, dim, *, direction="minimize", share=0.5):
+    """Return a run whose better half, or all but a share of it, breaks its constraint."""
+    run = make.run(dim, direction=direction)
+    worse = run.y if direction == "minimize" else -run.y
+    limit = np.quantile(worse, 1.0 - share) if share else worse.max() + 1.0
+    rows = (limit - worse)[:, None]
+    best = best_index(run.y, direction, rows)
+    return dataclasses.replace(run, constraints=rows, x_best=run.X[best], y_best=run.y[best])
+
+
 def test_convergence_draws_median_and_quartiles_of_the_runs(make) -> None:
     runs = [make.run(5, seed=seed) for seed in range(5)]
     axes = plotting.plot_convergence({"ours": runs, "other": runs[0]}, ylabel="loss (m)")
@@ -78,6 +88,42 @@ def test_a_single_run_shows_its_values_and_marks_those_beyond_the_axis(make) -> 
     assert axes.get_ylim()[1] < 10.0
     beyond = next(line for line in axes.lines if line.get_label() == "beyond the axis")
     assert list(beyond.get_xdata()) == [2]
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize("has_optimum", [False, True])
+def test_infeasible_evaluations_are_marked_at_the_edge(make, direction, has_optimum) -> None:
+    run = constrained(make, 3, direction=direction)
+    rows = run.feasible
+    optimum = run.y_best + (-0.01 if direction == "minimize" else 0.01) if has_optimum else None
+    axes = plotting.plot_convergence(run, optimum=optimum)
+    lines = {line.get_label(): line for line in axes.lines}
+    shown = run.y[rows] if optimum is None else np.abs(run.y[rows] - optimum)
+    np.testing.assert_allclose(lines["evaluated"].get_ydata(), shown)
+    np.testing.assert_array_equal(lines["evaluated"].get_xdata(), np.flatnonzero(rows) + 1)
+    np.testing.assert_array_equal(lines["infeasible"].get_xdata(), np.flatnonzero(~rows) + 1)
+    assert set(lines["infeasible"].get_ydata()) <= {0.015, 0.985}, "shares of the axis"
+    low, high = axes.get_ylim()
+    assert low <= np.nanmin(lines["best so far"].get_ydata()) <= high, "the curve is in view"
+    if has_optimum:
+        assert low > 0.005
+
+
+@pytest.mark.parametrize("optimum", [None, 1.0])
+def test_convergence_without_a_feasible_point_says_so(make, optimum) -> None:
+    axes = plotting.plot_convergence(constrained(make, 3, share=0.0), optimum=optimum)
+    assert axes.get_title(loc="left") == "no point is feasible"
+    assert [len(line.get_xdata()) for line in axes.lines[:2]] == [0, 30]
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_summary_tells_infeasible_points_apart(make, rank) -> None:
+    run = constrained(make, 3)
+    run = dataclasses.replace(run, subspace=make.estimate(3, rank)[0])
+    axes = plotting.plot_sufficient_summary(run)
+    sizes = {c.get_label(): len(c.get_offsets()) for c in axes.collections}
+    assert (sizes["evaluated"], sizes["infeasible"]) == (15, 15)
+    assert "infeasible" in [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_a_shorter_run_keeps_its_last_best_value(make) -> None:
@@ -138,16 +184,6 @@ def test_parallel_coordinates_draw_every_point(make, dim) -> None:
     assert np.all(np.diff(lines.get_array()) <= 0)
     best = next(line for line in axes.lines if line.get_label() == "best")
     np.testing.assert_allclose(best.get_ydata()[: len(shown)], scaled[-1])
-
-
-def constrained(make, dim, *, direction="minimize", share=0.5):
-    """Return a run whose better half, or all but a share of it, breaks its constraint."""
-    run = make.run(dim, direction=direction)
-    worse = run.y if direction == "minimize" else -run.y
-    limit = np.quantile(worse, 1.0 - share) if share else worse.max() + 1.0
-    rows = (limit - worse)[:, None]
-    best = best_index(run.y, direction, rows)
-    return dataclasses.replace(run, constraints=rows, x_best=run.X[best], y_best=run.y[best])
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
