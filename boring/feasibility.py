@@ -33,7 +33,7 @@ from boring.kernels import (
     KernelTerm,
     RadialProfile,
 )
-from boring.models.classification import LaplaceProbit
+from boring.models.classification import ProbitClassifier
 from boring.models.gp import FitResult, GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
@@ -231,7 +231,7 @@ class Feasibility:
             return None
         kernel = _kernel(MATERN52, Isotropic(), dim, LATENT_VARIANCE_PRIOR)
         start = np.array([LATENT_VARIANCE_PRIOR.mean, dimension_scaled(dim).mean])
-        posterior = LaplaceProbit(kernel, X, labels).fit(start)
+        posterior = ProbitClassifier(kernel, X, labels).fit(start)
         return LogProbabilityAbove(posterior, extra_variance=1.0)
 
     @cached_property

@@ -1,10 +1,19 @@
-"""A Gaussian process on success and failure: probit likelihood, Laplace's approximation.
+"""A Gaussian process on success and failure, with a probit likelihood.
 
-The labels t_i are +1 or -1 and p(t_i | f_i) = Phi(t_i f_i). Laplace's approximation replaces the
-posterior of f at the data by the normal density with the same mode and curvature (Rasmussen and
-Williams 2006, section 3.4). Its predictions are those of a regression on pseudo-values with a
-noise of their own at each point; hence the posterior here *is* a
-`boring.models.posterior.GaussianProcess`, gradients and fantasies included.
+The labels t_i are +1 or -1 and p(t_i | f_i) = Phi(t_i f_i). Hyperparameters maximise Laplace's
+approximation of the evidence, which replaces the posterior of f at the data by the normal density
+with the same mode and curvature (Rasmussen and Williams 2006, section 3.4). Given them, expectation
+propagation makes the posterior (`boring.models.expectation_propagation`). Its predictions are those
+of a regression on pseudo-values with a noise of their own at each point; hence the posterior here
+*is* a `boring.models.posterior.GaussianProcess`, gradients and fantasies included.
+
+**Deviation**: two approximations where the book takes one. Laplace's posterior will not do where
+the latent variance is large: a label that is certain has no curvature, so that the variance stays
+the prior's however often an evaluation fails. For a prior of variance e^5 and 20 failures at one
+point it has .17 for the probability of success there, expectation propagation .005; the truth is
+.0016. With it, a run of 36 evaluations that fail in a corner failed up to 27 times in a row. The
+evidence by expectation propagation takes seven times as long, and with its hyperparameters such
+runs end at 9e-4 to 2e-3 instead of 2e-4 to 1e-3 (four runs).
 """
 
 from __future__ import annotations
@@ -15,6 +24,7 @@ from scipy.optimize import minimize
 from boring._normal import log_probability
 from boring.exceptions import FitError
 from boring.kernels.additive import AdditiveKernel, squared_distances
+from boring.models.expectation_propagation import probit_sites
 from boring.models.gp import GaussianProcessModel
 from boring.models.linalg import cholesky, log_determinant, solve, solve_lower
 from boring.models.posterior import GaussianProcess
@@ -29,7 +39,7 @@ LEAST_CURVATURE = 1e-9
 LOG_NOISE = -9.0
 
 
-class LaplaceProbit:
+class ProbitClassifier:
     """Approximate evidence and posterior of a GP classifier.
 
     Parameters
@@ -103,12 +113,10 @@ class LaplaceProbit:
 
     def condition(self, theta: FloatArray) -> GaussianProcess:
         """Return the posterior of the latent function given the kernel's parameters."""
-        K = self.model.kernel.matrix(self._whole(theta), self.X)
-        mode, weights, _, W, _ = self._find_mode(K)
-        A = K.copy()
-        A.flat[:: len(A) + 1] += 1.0 / W
-        L = np.asfortranarray(np.linalg.cholesky(A))
-        values = mode + weights / W
+        A = self.model.kernel.matrix(self._whole(theta), self.X)
+        values, variances = probit_sites(A, self.labels)
+        A.flat[:: len(A) + 1] += variances
+        L, _ = cholesky(A)
         return GaussianProcess(self.model, self._whole(theta), self.X, values, L)
 
     def _whole(self, theta: FloatArray) -> FloatArray:

@@ -1,10 +1,15 @@
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
+from boring import BoringOptimizer
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.data import Observations
+from boring.exceptions import NonFiniteWarning
 from boring.feasibility import Feasibility, LogSum, Told, fit_constraint, margin_warp
 from boring.loop.local_turn import fit_local
 from boring.testing import check_gradient
@@ -125,6 +130,12 @@ def test_one_accident_does_not_forbid_its_neighbourhood(rng):
     assert np.exp(Feasibility(Observations(X, y)).value(deep)[0]) < 0.2
 
 
+def test_failures_around_one_spot_forbid_it(rng):
+    X = np.vstack([rng.uniform(-1, 1, (12, 2)), [-0.89, -0.12] + 0.01 * rng.normal(size=(8, 2))])
+    y = np.where(X[:, 0] < 0.2, NAN, X.sum(axis=1))
+    assert Feasibility(Observations(X, y)).value(np.array([[-0.89, -0.12]]))[0] < np.log(0.03)
+
+
 def test_a_failure_that_a_constraint_explains_is_no_failure_of_its_own(rng):
     X = rng.uniform(-1, 1, (30, 3))
     c = X[:, [0]]
@@ -168,3 +179,18 @@ def test_what_cannot_be_had_sets_no_scale_and_wins_nothing():
     assert everything.judged is everything.y
     none = Told.of(Observations(data.X, data.y, np.ones((4, 1))))
     assert not none.has_incumbent
+
+
+def test_a_run_leaves_the_wall_that_it_ran_into():
+    """Without certainty about failures it stayed for 25 evaluations in a row."""
+    optimizer = BoringOptimizer([[-1, 1]] * 2, direction="minimize", seed=0)
+    failed = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NonFiniteWarning)
+        for _ in range(30):
+            x = optimizer.ask()[0]
+            failed.append(x[0] < 0.2)
+            optimizer.tell(x, NAN if failed[-1] else float(((x - 0.1) ** 2).sum()))
+    runs = [len(list(group)) for fails, group in itertools.groupby(failed) if fails]
+    assert max(runs) <= 10
+    assert optimizer.result().y_best < 0.02
