@@ -221,15 +221,14 @@ def models_are_of_the_state(make: OptimizerMaker) -> None:
         optimizer = _make(make)
         points = _BOX.sample(2 * N_INITIAL, np.random.default_rng(0))
         optimizer.tell(points, [smooth(x) for x in points])
-        for n_asked in (0, 2):
-            if n_asked:
-                optimizer.ask(n_asked)
-            again = type(optimizer).from_state(optimizer.state())
-            for shown, anew in zip(_shown(optimizer), _shown(again), strict=True):
-                _require(
-                    np.array_equal(shown, anew, equal_nan=True),
-                    f"with {n_asked} asked, the model says {shown}, made from the state {anew}",
-                )
+        _shown(optimizer)  # What it keeps must not outlive the ask.
+        optimizer.ask()
+        again = type(optimizer).from_state(optimizer.state())
+        for shown, anew in zip(_shown(optimizer), _shown(again), strict=True):
+            _require(
+                np.array_equal(shown, anew, equal_nan=True),
+                f"the model says {shown}, made from the state {anew}",
+            )
 
 
 def _shown(optimizer: Optimizer) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NamingOptimizer"]
 
-# Points from which on a subspace is estimated for the surrogate's sake: from so many on the loop
-# looks for one by default, and of fewer a check trusts next to none.
+# Points told and never asked for, from which on a subspace is estimated for the surrogate's sake:
+# from so many on the loop looks for one by default, and of fewer a check trusts next to none.
 FEWEST_POINTS = 15
 
 
@@ -99,8 +99,8 @@ class NamingOptimizer(Optimizer):
     def surrogate(self) -> ObjectiveModel | None:
         """A GP of the objective in the caller's units and sign; None before there is data.
 
-        On the loop's factor if its gate is open. Before the gate has scored a value, as with told
-        points alone, on `subspace` if that is trusted. Else with one lengthscale.
+        On the loop's factor if its gate is open. Of earlier values, as long as the gate has scored
+        none, on `subspace` if that is trusted, which takes seconds. Else with one lengthscale.
         """
         history = self._history
         if self._models is None or self._models[0] is not history:
@@ -136,7 +136,7 @@ class NamingOptimizer(Optimizer):
         gate = gate_of(memory)
         if gate != 0.0:
             return factor_of(memory, self.space.dim) if gate > 0 else None
-        if len(self.observed.finite_y) < FEWEST_POINTS:
+        if sum(tell.ask is None for tell in self._history.tells) < FEWEST_POINTS:
             return None
         estimate = self.subspace
         return estimate.factor if estimate is not None and estimate.trusted else None

@@ -146,7 +146,8 @@ class RecordedStudy:
         -------
         mean, sd : ndarray, shape (n,), units of the values
             Mean and standard deviation of the objective, without the noise of a further
-            evaluation, and whatever constraints and failures say.
+            evaluation, and whatever constraints and failures say. Of values that were added, none
+            asked for yet, the subspace is estimated first: some seconds, once.
 
         Raises
         ------

@@ -103,6 +103,14 @@ class SubspaceEstimate:
     fold_bases : tuple of ndarray, each (D, d)
         W as each fold of the trust check found it, from the points outside the fold; empty
         without a check. `boring.subspace.rotation.loading_errors` makes errors of them.
+
+    Notes
+    -----
+    The estimate of a run, ``result.subspace``, is made of log-warped values, larger being better
+    (`boring.loop.account`): y and its units are these values' there, and importance is a
+    parameter's share in how they vary, which counts what happens near the optimum for more. Made
+    of the objective's own slope, importances of three development runs on the camelback held the
+    truth about as often, within intervals up to three times as wide, and a few points decided.
     """
 
     active_basis: FloatArray
