@@ -193,8 +193,8 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
         "dimension",
         "How many directions",
         f"BIC above the lowest by number of directions: {told}. Taken: {estimate.effective_dim}.",
-        "The lowest explains the values best for its size; a difference of less than about 6 is "
-        "no strong evidence.",
+        "The lowest explains the values best for its size. A difference below 1 decides nothing; "
+        "one above 3 is strong evidence.",
         _axes(lambda ax: plotting.plot_dimension(estimate, ax)),
         drops="Evidence for each dimension",
     )

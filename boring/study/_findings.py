@@ -36,9 +36,9 @@ __all__ = [
 WORTH_TELLING = 0.02
 """Share of a direction below which a parameter is not named (chosen here)."""
 
-CLOSE_BIC = 6.0
-"""Difference of BIC up to which another number of directions is not excluded: beyond it evidence
-is called strong (Kass and Raftery 1995, "Bayes factors")."""
+CLOSE_BIC = 3.0
+"""Difference of BIC, in nats, up to which another number of directions is not excluded: beyond it
+evidence is called strong (Kass and Raftery 1995, "Bayes factors": 6 of twice the nats)."""
 
 CLOSE_RATIO = 1.5
 """Ratio of neighbouring singular values below which directions are not told apart (chosen here)."""

@@ -41,7 +41,8 @@ class DimensionRow:
     nll : float
         Negative log marginal likelihood, in nats.
     bic : float
-        In nats; lower is better.
+        In nats, half of what is written with -2 log p; lower is better. A difference below 1
+        decides nothing; one above 3 is strong evidence (Kass and Raftery 1995, "Bayes factors").
     """
 
     effective_dim: int

@@ -8,6 +8,7 @@ import pytest
 
 from boring.parameters import Real
 from boring.study import Study
+from boring.study._findings import _unknown_of_subspace
 from boring.study.report import (
     DirectionReport,
     ImportanceReport,
@@ -16,6 +17,7 @@ from boring.study.report import (
     StudyReport,
     make_report,
 )
+from boring.subspace.dimension import DimensionRow
 
 SPACE = {"gain": (0.0, 4.0), "offset": (-1.0, 1.0), "idle": (10.0, 20.0)}
 
@@ -133,6 +135,14 @@ def test_units_and_doubts_are_in_the_text():
     assert "- The number of directions is uncertain." in text
     assert "The last 1 evaluation improved the best value by 0.25." in text
     assert "Outlook" not in str(replace(report, outlook=OutlookReport(None, None, 10, None)))
+
+
+@pytest.mark.parametrize(("difference", "doubts"), [(2.9, 1), (3.1, 0)])
+def test_evidence_beyond_three_nats_settles_the_number_of_directions(make, difference, doubts):
+    estimate = make.estimate(4, 1)[0]
+    rows = tuple(DimensionRow(d, False, 3, 0.0, difference * (d - 1)) for d in (1, 2))
+    lines = _unknown_of_subspace(replace(estimate, dimension_table=rows))
+    assert sum("number of directions is uncertain" in line for line in lines) == doubts
 
 
 def test_noise_is_reported_where_there_is_some():
