@@ -404,6 +404,17 @@ def max_n_locator(n: int) -> Any:
     return MaxNLocator(n)
 
 
+def triangulation(points: FloatArray) -> Any:
+    """Return the triangles between points of the plane, shape (n, 2).
+
+    Contours from bare coordinates take large values, too, for numbers of triangles first.
+    """
+    matplotlib()
+    from matplotlib.tri import Triangulation
+
+    return Triangulation(*points.T)
+
+
 def boundary_norm(levels: FloatArray) -> Any:
     """Return the norm that gives every interval between levels one colour of its own."""
     matplotlib()

@@ -31,6 +31,8 @@ LINE_POINTS = 200
 SURFACE_POINTS = 60
 LEVELS = 12
 FADE = 0.8
+ROUNDING = 1e-12
+"""Share of values that levels around a single one keep from it, so that floats tell them apart."""
 COLOUR_SHARE = 0.02
 """Colours end at this quantile of the values, and at one minus it."""
 
@@ -156,11 +158,12 @@ def levels_of(values: FloatArray, *, even: bool = False) -> FloatArray:
     low, high = np.quantile(values, [COLOUR_SHARE, 1.0 - COLOUR_SHARE])
     shares = np.linspace(COLOUR_SHARE, 1.0 - COLOUR_SHARE, LEVELS + 1)
     levels = np.linspace(low, high, LEVELS + 1) if even else np.quantile(values, shares)
-    levels = levels[np.diff(levels, prepend=-np.inf) > 1e-9 * (1.0 + np.abs(levels))]
+    spread = float(np.ptp(values))
+    levels = levels[np.diff(levels, prepend=-np.inf) > 1e-9 * spread]
     if len(levels) >= 3:
         return np.asarray(levels)
     middle = float(values.mean())
-    reach = max(float(np.ptp(values)), 1e-6 * (1.0 + abs(middle)))
+    reach = max(spread, ROUNDING * abs(middle)) or 1.0
     return np.linspace(middle - reach, middle + reach, LEVELS + 1)
 
 

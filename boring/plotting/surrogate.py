@@ -293,15 +293,14 @@ def _contours(
     )
     first = drawn[0][0]
     low = float(min(values.min() for values, _ in drawn))
-    high = max(float(np.quantile(first, CLIP_SHARE)), low + 1e-9 * (1.0 + abs(low)))
+    high = float(np.quantile(first, CLIP_SHARE))
     levels = max_n_locator(CONTOUR_LEVELS).tick_values(low, high)
     panels = canvas.grid_of(figure, len(drawn), len(drawn), sharex=True, sharey=True)
     theme = canvas.theme_of(panels[0])
+    triangles = canvas.triangulation(points)
     is_narrow = canvas.figure_inches(figure)[0] < NARROW * len(drawn)
     for panel, (values, name) in zip(panels, drawn, strict=True):
-        filled = panel.tricontourf(
-            points[:, 0], points[:, 1], values, levels=levels, cmap=theme.cmap, extend="both"
-        )
+        filled = panel.tricontourf(triangles, values, levels=levels, cmap=theme.cmap, extend="both")
         panel.plot(points[:, 0], points[:, 1], ".", color="white", markersize=1.2, alpha=0.4)
         panel.set_xlabel("z1 (scaled units)")
         panel.set_title(name.replace(" ", "\n") if is_narrow else name, fontsize="medium")

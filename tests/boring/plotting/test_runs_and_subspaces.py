@@ -9,6 +9,7 @@ import pytest
 from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.plotting import SubspaceTrace
+from boring.plotting._surfaces import levels_of
 from boring.result import best_index
 from boring.space import Box
 from boring.subspace.gradient_samples import active_subspace
@@ -224,6 +225,52 @@ def test_parallel_coordinates_of_data_without_a_direction(make) -> None:
     assert axes.get_legend() is None
     with pytest.raises(InvalidInputError, match="no finite values"):
         plotting.plot_parallel_coordinates(None, X, np.full(len(X), np.nan))
+
+
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize(("scale", "offset"), [(1e-12, 0.0), (1e12, 0.0), (1.0, 1e9)])
+def test_levels_follow_the_values(make, scale, offset, even) -> None:
+    values = make.estimate(4, 2)[2]
+    same = offset + scale * levels_of(values, even=even)
+    np.testing.assert_allclose(
+        levels_of(offset + scale * values, even=even), same, rtol=1e-14, atol=1e-6 * scale
+    )
+
+
+@pytest.mark.parametrize(
+    "values", [np.zeros(9), np.full(9, 1e9), np.full(9, -1e-12), 1e9 + np.eye(9)[0]]
+)
+def test_levels_of_few_values_differ_and_hold_them(values) -> None:
+    levels = levels_of(values)
+    assert np.all(np.diff(levels) > 0.0)
+    assert levels[0] <= values.min() <= levels[-1]
+    assert levels[-1] - levels[0] <= max(2.0, 1e-11 * abs(values[0]))
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1e-12, 0.0), (1e12, 0.0), (1.0, 1e9)])
+def test_colours_of_a_summary_do_not_depend_on_the_unit(make, scale, offset) -> None:
+    estimate, X, y = make.estimate(4, 2)
+
+    def colours(values):
+        points = plotting.plot_sufficient_summary(estimate, X, values).collections[-1]
+        return points.to_rgba(points.get_array())
+
+    usual = colours(y)
+    assert len(np.unique(usual, axis=0)) > 10
+    np.testing.assert_array_equal(colours(offset + scale * y), usual)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_contours_of_a_surrogate_do_not_depend_on_the_unit(make, scale) -> None:
+    Z = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 2))
+    y = make.value(Z)
+
+    def levels(values):
+        figure = plotting.new_figure(5.0, 3.0)
+        plotting.plot_surrogate_values(Z, values, values, figure=figure)
+        return figure.axes[0].collections[0].levels
+
+    np.testing.assert_allclose(levels(scale * y), scale * levels(y), atol=1e-9 * scale)
 
 
 def test_summary_of_one_coordinate_has_points_a_mean_and_a_band_that_covers(make) -> None:
