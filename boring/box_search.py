@@ -85,6 +85,7 @@ def search_box(
 
 def is_taken(x: FloatArray, context: ProposalContext) -> bool:
     """Tell whether a point repeats an old one to a few digits of rounding."""
+    x = context.space.returned(x)
     return duplicates(x, np.vstack([context.data.X, context.pending]), REPEATED)
 
 

@@ -332,6 +332,7 @@ class Optimizer(ToldRun, ABC):
             entropy=self._entropy,
             asks=history.asks,
             domain=self._domain,
+            space=self._space,
             feasibility=self._feasibility(pending),
             noise_std=self._noise_std,
             n_withdrawn=history.n_withdrawn,

@@ -144,7 +144,7 @@ class Placing:
 
     def _returned(self, U: FloatArray) -> FloatArray:
         """Return snapped points as they come back from raw units."""
-        return self.domain.snap(self.space.scale(self.space.unscale(U)))
+        return self.domain.snap(self.space.returned(U))
 
     def _nearest(
         self, x: FloatArray, u: FloatArray, taken: FloatArray, rng: np.random.Generator

@@ -12,6 +12,7 @@ from .data import Observations
 from .domain import Domain
 from .history import Ask
 from .result import InfoValue
+from .space import Box
 from .typing import FloatArray
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class ProposalContext:
     domain : Domain
         Where points may be asked. The base sees to it whatever is proposed, but an algorithm that
         searches there proposes better.
+    space : Box
+        Of the raw units. A point that is to be known again once it is told is remembered as it
+        comes back from them (`Box.returned`).
     asks : sequence of Ask
         All earlier ones, oldest first, with what was said of them and the seconds they took.
     feasibility : Feasibility or None
@@ -61,6 +65,7 @@ class ProposalContext:
     rng: np.random.Generator
     entropy: int
     domain: Domain
+    space: Box
     asks: Sequence[Ask] = ()
     feasibility: Feasibility | None = None
     noise_std: float | None = None

@@ -150,6 +150,7 @@ class BoringOptimizer(NamingOptimizer):
                 taken=known,
                 sees_noise=noisy,
                 effective_dims=self._effective_dims,
+                space=self.space,
             )
             remembered["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
@@ -175,7 +176,7 @@ class BoringOptimizer(NamingOptimizer):
     ) -> Proposal:
         assert step.x is not None
         member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
-        memory["subspace"] = without_score(member.memory, step.x)
+        memory["subspace"] = without_score(member.memory, self.space.returned(step.x))
         info: dict[str, InfoValue] = {
             "phase": "local",
             "expected gain": step.gain,
@@ -309,7 +310,8 @@ class BoringOptimizer(NamingOptimizer):
             **extra_info,
         }
         if proposal.info["phase"] == "fresh local":
-            memory["subspace"] = without_score(memory["subspace"], proposal.x)
+            returned = self.space.returned(proposal.x)
+            memory["subspace"] = without_score(memory["subspace"], returned)
         return Proposal(proposal.x, {**memory, "fresh start": proposal.memory["fresh start"]}, info)
 
     def _passive_proposal(

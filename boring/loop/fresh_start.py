@@ -46,7 +46,7 @@ class FreshStart:
     told : tuple of int
         Rows of the run's data that belong to it.
     awaited : tuple of tuple of float
-        Its points that have not been told yet.
+        Its points that have not been told yet, as they will come back from raw units.
     seen : int
         Rows of the run's data that have been searched for awaited points.
     portfolio, local : mapping
@@ -169,7 +169,8 @@ def fresh_point(
     data, n = context.data, len(context.data)
 
     def proposal(after: FreshStart, x: FloatArray, info: dict[str, InfoValue]) -> Proposal:
-        return Proposal(x, {"fresh start": with_point(after, x, n).memory()}, info)
+        awaited = with_point(after, context.space.returned(x), n)
+        return Proposal(x, {"fresh start": awaited.memory()}, info)
 
     own = np.array([row for row in start.told if data.finite[row]], dtype=int)
     known = Told.of(data, own)
@@ -193,6 +194,7 @@ def fresh_point(
             taken=np.vstack([data.X, context.pending]),
             sees_noise=sees_noise(start.portfolio, context.noise_std),
             effective_dims=effective_dims,
+            space=context.space,
         )
         start = replace(start, local=step.memory)
         if step.x is not None and not is_taken(step.x, context):

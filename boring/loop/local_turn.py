@@ -50,6 +50,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.neighbourhood import NOISE_PRIOR, VARIANCE_PRIOR, neighbourhood_model
 from boring.models.posterior import GaussianProcess, best_in_noise
 from boring.models.priors import dimension_scaled
+from boring.space import Box
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
 
@@ -200,6 +201,7 @@ def local_step(
     taken: FloatArray | None = None,
     sees_noise: bool = False,
     effective_dims: Sequence[int] = (),
+    space: Box | None = None,
 ) -> LocalStep:
     """Fit the neighbourhood of the incumbent and propose a point of its trust region.
 
@@ -230,6 +232,8 @@ def local_step(
     effective_dims : sequence of int, optional
         Numbers of directions that may be learned around the incumbent (`boring.loop.local_metric`);
         empty learns none, and so does noise.
+    space : Box, optional
+        From whose raw units the step will come back; None does not round it.
 
     Returns
     -------
@@ -304,7 +308,8 @@ def local_step(
     x = np.clip(X[best] + unit_length * offset, -1.0, 1.0)
     if domain is not None:
         x = domain.snap(x)[0]
-    remembered |= {"proposed": x.tolist(), "gain": gain, "radius": radius}
+    returned = x if space is None else space.returned(x)
+    remembered |= {"proposed": returned.tolist(), "gain": gain, "radius": radius}
     if promised > 0:
         remembered["promised"] = promised
     looks_along = along is not None and posterior.terms[0][0].feature_map is along

@@ -32,8 +32,9 @@ SHRINK_IN_FULL = 10
 PATIENCE_IN_NOISE = 0.3
 # Distances grow like the root of the dimension; half-widths do not.
 REFERENCE_DIMENSION = 5
-# A told point is the proposed one if all coordinates agree to this (scaled units): there and
-# back between raw and scaled units costs a few digits.
+# A told point is the proposed one if all coordinates agree to this (scaled units). A point is
+# remembered as it comes back from raw units (`boring.space.Box.returned`): columns far from zero
+# lose more digits on the way.
 SAME_POINT = 1e-12
 
 

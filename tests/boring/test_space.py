@@ -28,6 +28,16 @@ def test_scaling_round_trip_stays_in_the_box(box, seed):
     np.testing.assert_allclose(back, X, rtol=0, atol=1e-9 * (1 + np.abs(box.lower).max()))
 
 
+@given(boxes(), st.integers(0, 2**32 - 1))
+def test_points_return_as_they_are_told(box, seed):
+    U = np.random.default_rng(seed).uniform(-1.0, 1.0, (20, box.dim))
+    returned = box.returned(U)
+    asked = [box.unscale(u) for u in U]
+    np.testing.assert_array_equal(returned, box.scale(asked), "one by one or all at once")
+    rounding = 1e-15 * (1 + np.abs(box.lower).max() / box.width.min())
+    np.testing.assert_allclose(returned, U, rtol=0, atol=rounding)
+
+
 @given(boxes())
 def test_corners_scale_exactly(box):
     np.testing.assert_array_equal(box.scale(box.lower), -np.ones(box.dim))

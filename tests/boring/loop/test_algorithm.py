@@ -7,6 +7,7 @@ import pytest
 
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
+from boring.space import Box
 from boring.subspace.stiefel import is_orthonormal, largest_angle
 from synthetic import get_problem
 
@@ -144,6 +145,25 @@ def test_values_are_only_compared_so_sign_and_scale_do_not_matter() -> None:
         up.tell(x, -problem(x))
     assert up.result().y_best == -down.result().y_best
     assert up.subspace.importance == pytest.approx(down.subspace.importance)
+
+
+def test_points_are_remembered_as_they_are_told_in_columns_far_from_zero() -> None:
+    box = Box([-1.0, 1e6], [1.0, 1e6 + 1.0])
+    early = {"local_from": 8, "subspace_from": 8}
+    optimizer = BoringOptimizer(box, direction="minimize", seed=0, **early)
+    phases = set()
+    for _ in range(22):
+        x = optimizer.ask()[0]
+        u = box.scale(x)
+        phase, memory = optimizer.history.asks[-1].phase, optimizer.memory
+        if phase == "local":
+            assert memory["local"]["proposed"] == u.tolist()
+            assert memory["subspace"].get("unscored", [u.tolist()]) == [u.tolist()]
+        elif phase.startswith("fresh"):
+            assert memory["fresh start"]["awaited"] == [u.tolist()]
+        phases.add(phase)
+        optimizer.tell(x, float((u[0] - 0.3) ** 2 + (u[0] + u[1]) ** 2))
+    assert phases >= {"local", "fresh design"}
 
 
 def test_pending_points_spread_out() -> None:
