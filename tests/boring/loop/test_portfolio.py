@@ -59,6 +59,17 @@ def test_decay_folds_oldest_first() -> None:
     assert decayed(1.0, np.array([2.0, 3.0])) == pytest.approx(expected)
 
 
+def test_a_member_keeps_what_it_has_earned() -> None:
+    X, y, _ = _ridge(14, 3)
+    memory = fit_portfolio(X[:12], y[:12], 1, {}, 7).memory
+    richer = memory | {"scores": dict.fromkeys(MEMBER_NAMES, 10.0)}
+    poor, rich = (fit_portfolio(X, y, 1, m, 7).memory["scores"] for m in (memory, richer))
+    for name in MEMBER_NAMES:
+        assert rich[name] - poor[name] == pytest.approx(10.0 * SCORE_DECAY**2), "two values came"
+    new = one_step_ahead(iso_model(3), np.array(memory["theta"]["iso"]), X, y, 12)
+    assert poor["iso"] == pytest.approx(SCORE_DECAY * new[0] + new[1])
+
+
 def _with_scores(*scores: float) -> Portfolio:
     X, y, _ = _ridge(6, 2)
     posterior = fit_iso(X, y)
@@ -104,6 +115,14 @@ def test_gradient_metric_sees_the_ridge() -> None:
     X, y, W = _ridge(60, 5)
     _, directions = gradient_metric(fit_iso(X, y), 0)
     assert np.rad2deg(largest_angle(directions[:, :1], W)) < 10
+
+
+def test_gradient_metric_stretches_along_what_varies_at_the_best_points() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (80, 3))
+    y = 3.0 * X[:, 2] + (1.0 + X[:, 2]) * X[:, 0] + (1.0 - X[:, 2]) * X[:, 1]
+    stretched, _ = gradient_metric(fit_iso(X, (y - y.mean()) / y.std()), 0)
+    at_the_top, at_the_bottom, _ = np.linalg.norm(stretched.inputs(np.eye(3)), axis=1)
+    assert at_the_top > 1.2 * at_the_bottom
 
 
 def test_a_fresh_fit_of_ard_comes_once_there_are_enough_new_points_however_turns_fall() -> None:
