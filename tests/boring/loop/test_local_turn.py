@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from boring.data import Observations
+from boring.feasibility import Feasibility
 from boring.loop.local_turn import fit_local, local_step
-from boring.loop.trust_region import goes_on
+from boring.loop.trust_region import goes_on, shrunk
 
 
 def _bowl(X: np.ndarray, center: np.ndarray, stretch: np.ndarray) -> np.ndarray:
@@ -130,3 +132,42 @@ def test_noise_here_is_remembered() -> None:
         found += local_step(X, y, {}, rng, sees_noise=True).memory["noisy"]
         assert not local_step(X, y, {}, rng).memory["noisy"], "nobody looked for it"
     assert found >= 6
+
+
+def test_noise_is_in_the_units_of_the_values() -> None:
+    X = np.random.default_rng(6).uniform(-1, 1, (30, 3))
+    y = -(X**2).sum(axis=1) + 0.1 * np.random.default_rng(7).standard_normal(30)
+
+    def step(unit: float, known: float | None):
+        noise_variance = None if known is None else (known * unit) ** 2
+        rng = np.random.default_rng(0)
+        return local_step(X, unit * y, {}, rng, noise_variance=noise_variance, sees_noise=True)
+
+    assert step(1000.0, 0.1).memory["noise_std"] == pytest.approx(100.0)
+    for known in (0.1, None):
+        small, large = step(1.0, known), step(1024.0, known)
+        np.testing.assert_array_equal(large.x, small.x)
+        assert large.memory["noise_std"] == pytest.approx(1024.0 * small.memory["noise_std"])
+        assert large.gain == pytest.approx(1024.0 * small.gain)
+
+
+def test_infeasible_neighbours_are_not_to_be_beaten() -> None:
+    X = np.random.default_rng(1).uniform(-1, 1, (30, 3))
+    y, eligible = X @ [1.0, 2.0, -1.0], X[:, 1] < 0.2
+    judged = np.where(eligible, y, y.min() - 1.0)
+    best = int(np.argmax(judged))
+    step = local_step(X, y, {}, np.random.default_rng(0), eligible=eligible, judged=judged)
+    assert y.max() > y[best] + step.gain, "an infeasible value out of reach"
+    assert step.gain == pytest.approx(float((step.x - X[best]) @ [1.0, 2.0, -1.0]), rel=1e-3)
+
+
+def test_a_failed_step_shrinks_the_region() -> None:
+    X = np.random.default_rng(2).uniform(-1, 1, (20, 3))
+    y = -(X**2).sum(axis=1)
+    first = local_step(X, y, {}, np.random.default_rng(0))
+    elsewhere = np.full(3, 0.9)
+    for failed, radius in ((first.x, shrunk(first.radius, 3)), (elsewhere, first.radius)):
+        data = Observations(X, y).append(failed, np.nan)
+        rng = np.random.default_rng(0)
+        step = local_step(X, y, first.memory, rng, feasibility=Feasibility(data))
+        assert step.radius == pytest.approx(radius)
