@@ -6,6 +6,7 @@ import pytest
 from boring.loop.trust_region import (
     GROW,
     LEAST_RADIUS,
+    PATIENCE_IN_NOISE,
     SHRINK,
     failures_in_a_row,
     neighbour_radius,
@@ -32,6 +33,8 @@ def test_radius_grows_with_good_steps_and_shrinks_with_bad_ones() -> None:
     for gain, factor, winner in ((0.5, GROW, 20), (0.1, 1.0, 20), (-1.0, SHRINK, best)):
         values = np.append(y, y[best] + gain)
         assert next_radius(told, values, memory, winner) == pytest.approx(0.2 * factor)
+    in_noise = next_radius(told, values, memory, best, sees_noise=True)
+    assert in_noise == pytest.approx(0.2 * SHRINK**PATIENCE_IN_NOISE)
 
 
 def test_failures_shrink_the_region_less_in_many_dimensions() -> None:
@@ -69,3 +72,10 @@ def test_the_region_starts_anew_where_another_turn_has_led_away() -> None:
     near, far = (np.vstack([X, X[0] + np.array([step, 0, 0])]) for step in (0.005, 0.3))
     assert next_radius(near, y, memory, 20) == 0.01
     assert next_radius(far, y, memory, 20) == neighbour_radius(far, 20)
+
+
+def test_an_untried_region_reaches_less_far_along_many_inputs() -> None:
+    for dim, radius in ((5, 0.2), (20, 0.4)):  # to the D-th neighbour, over sqrt(D / 5)
+        X = np.zeros((31, dim))
+        X[:, 0] = 0.04 * np.arange(31)
+        assert neighbour_radius(X, 0) == pytest.approx(radius)
