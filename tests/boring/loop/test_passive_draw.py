@@ -75,3 +75,12 @@ def test_changes_are_shares_of_the_spread_beyond_what_moves_along_W_explain() ->
 def test_first_points_that_W_does_not_part_explain_nothing() -> None:
     W = np.eye(3)[:, 1:2]
     np.testing.assert_allclose(_changes([0.1, 0.2], [0.0, 0.0], W), [0.1, 0.2])
+
+
+def test_a_draw_is_held_against_the_incumbent_of_its_time() -> None:
+    W = np.eye(3)[:, :1]
+    X = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 0, 0], [0.2, 0, -1], [0.2, 0, 1], [-1, 0, 0]])
+    y = np.array([-1.0, -3.0, -1.0, 0.0, -0.6, 5.0])
+    for told, spread in ((5, 1.0), (6, 6.0)):  # the median shortfall of the first three
+        changes = unexplained_changes(X[:told], y[:told], X[[4]], W, 3)
+        np.testing.assert_allclose(changes, [0.6 / spread])
