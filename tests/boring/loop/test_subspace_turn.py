@@ -1,11 +1,14 @@
 """The subspace's surrogate and its gate."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from boring.loop import subspace_turn
 from boring.loop.subspace_turn import (
+    RELEARN_GROWTH,
     factor_start,
     keep_score,
     subspace_model,
@@ -34,6 +37,21 @@ def test_a_turn_finds_the_direction_and_opens_the_gate() -> None:
     assert member.gate > 5
     assert np.rad2deg(largest_angle(member.basis, W)) < 3
     assert memory["effective_dim"] == 1
+
+
+def test_the_subspace_is_learned_anew_when_the_data_have_grown(monkeypatch) -> None:
+    X, y, W = _data(30, 4, seed=1)
+    monkeypatch.setattr(subspace_turn, "choose_and_learn", lambda *_, **__: W)
+    memory: dict = {}
+    learned = []
+    for n in range(10, 20):
+        member = take_turn(X[:n], y[:n], 1, 1, memory, np.random.default_rng(0))
+        memory = member.memory
+        if member.learned:
+            learned.append(n)
+        assert memory["learned_at"] == learned[-1]
+    assert learned == [10, 12, 14, 17]
+    assert all(b >= RELEARN_GROWTH * a > b - 1 for a, b in pairwise(learned))
 
 
 def test_noise_keeps_the_gate_shut() -> None:
