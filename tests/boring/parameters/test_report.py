@@ -8,7 +8,7 @@ import pytest
 from boring import estimate_active_subspace
 from boring.exceptions import InvalidInputError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
-from boring.parameters.report import describe_subspace
+from boring.parameters.report import describe_subspace, readable_directions
 
 
 def estimate_of(W, lengthscales=None):
@@ -90,3 +90,14 @@ def test_a_real_estimate_with_a_category_is_described():
 def test_an_estimate_of_another_space_is_refused():
     with pytest.raises(InvalidInputError, match="of 2 columns, the space has 9"):
         describe_subspace(estimate_of(np.eye(2)[:, :1]), SPACE)
+
+
+def test_lengthscales_are_those_along_the_turned_directions():
+    """The model's metric W diag(1 / l^2) W' has the same form along the columns shown."""
+    angle = np.deg2rad(30.0)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    W = np.eye(4)[:, :2] @ turn
+    shown, lengthscales = readable_directions(estimate_of(W, [0.5, 2.0]))
+    np.testing.assert_allclose(np.abs(shown), np.eye(4)[:, :2], atol=1e-9)
+    metric = W @ np.diag([4.0, 0.25]) @ W.T
+    np.testing.assert_allclose(lengthscales**-2.0, np.diag(shown.T @ metric @ shown))
