@@ -140,6 +140,13 @@ def test_draws_follow_the_density():
     assert ks_1samp(drawn, lambda z: np.interp(z, grid, mass / mass[-1])).pvalue < 1e-3
 
 
+def test_draws_come_from_the_uniform_share_too():
+    """Two narrow windows at one end: only the uniform third of the mixture reaches the other."""
+    windows = ParzenWindows(np.full((2, 1), -3.0), np.full((2, 1), 0.1), np.full(1, 4.0))
+    drawn = windows.draw(900, np.random.default_rng(2))[:, 0]
+    assert np.mean(drawn > 0.0) == pytest.approx(1 / 6, abs=0.04)
+
+
 # The two-Gaussian problem of BORE: good .3 N(2, 1) + .7 N(-3, .5^2), bad N(0, 2^2).
 SHARE = 0.5
 
