@@ -115,6 +115,13 @@ def test_figures_are_of_shared_seeds(ends):
     records = ends({"boring": [1.0, 5.0], "gp": [0.5, 4.0, 0.001, 0.001]})
     (loss,) = losses_of(records, "boring")
     assert (loss.n, loss.median, loss.peer_median) == (2, 3.0, 2.25)
+    assert (loss.mean, loss.peer_mean) == (3.0, 2.25)
+    records = ends({"boring": [4.0, 8.0, 6.0, *[0.1] * 17], "gp": [2.0, 3.0, 1.0]})
+    (loss,) = losses_of(records, "boring")
+    assert (loss.n, loss.median, loss.peer_median) == (3, 6.0, 2.0)
+    assert (loss.mean, loss.peer_mean) == (6.0, 2.0)
+    (standing,) = standings_against(records, "boring")
+    assert standing.medians == standing.means == (0, 0, 1)
 
 
 def test_unknown_optimum_compares_gaps_to_the_best_value_seen(ends):
