@@ -10,7 +10,14 @@ from boring import BoringOptimizer
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.data import Observations
 from boring.exceptions import NonFiniteWarning
-from boring.feasibility import Feasibility, LogSum, Told, fit_constraint, margin_warp
+from boring.feasibility import (
+    Feasibility,
+    LogProbabilityAbove,
+    LogSum,
+    Told,
+    fit_constraint,
+    margin_warp,
+)
 from boring.loop.local_turn import fit_local
 from boring.testing import check_gradient
 
@@ -75,6 +82,31 @@ def test_it_adds_to_log_expected_improvement_and_is_a_log_probability(rng):
     improvement = LogExpectedImprovement(posterior, 0.0)
     total = LogSum([improvement, feasibility])
     np.testing.assert_allclose(total.value(U), improvement.value(U) + value, rtol=1e-7)
+
+
+def test_constraints_of_pending_points_are_known_with_their_mean(rng):
+    data = observed(15, 3, rng, fails=False)
+    one = Observations(data.X, data.y, data.constraints[:, :1])
+    pending, U = np.array([[0.9, -0.9, 0.9]]), rng.uniform(-1, 1, (20, 3))
+    posterior = fit_constraint(data.X, data.constraints[:, 0])
+    for x in pending:
+        posterior = posterior.append(x, posterior.predict(x[None])[0][0])
+    expected = LogProbabilityAbove(posterior, extra_variance=posterior.noise_variance).value(U)
+    np.testing.assert_allclose(Feasibility(one, pending).value(U), expected, rtol=1e-6)
+    assert np.abs(Feasibility(one).value(U) - expected).max() > 1e-3
+
+
+def test_a_neighbourhood_has_as_many_points_with_a_value_however_many_fail(rng):
+    X = np.linspace(0.0, 0.9, 10)[:, None]
+    y = np.where(np.isin(np.arange(10), [1, 2, 4]), NAN, 1.0)
+    seen = []
+
+    def fit(offsets, margins):
+        seen.append(offsets)
+        return fit_local(offsets, margins, in_metric=False)
+
+    Feasibility(Observations(X, y, X - 0.35)).near(X[0], 0.1, 5, fit)
+    np.testing.assert_allclose(seen[0][:, 0], np.arange(8.0))
 
 
 def calibration(probability, truth):
