@@ -23,7 +23,7 @@ from boring.kernels import (
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
 from boring.models.linalg import append_row, cholesky
-from boring.models.posterior import with_fantasies
+from boring.models.posterior import best_in_noise, with_fantasies
 from boring.models.priors import Gaussian
 from boring.subspace.passive import qr_complement
 from boring.subspace.stiefel import random_frame
@@ -213,6 +213,22 @@ def test_points_without_a_value_count_at_their_mean_or_at_the_median_where_they_
     assert with_fantasies(posterior, nothing, worst).y[-1] == posterior.predict(worst)[0][0]
     twice = with_fantasies(posterior, nothing, np.vstack([best, best]))
     assert twice.predict(best)[0][0] < posterior.predict(best)[0][0]
+
+
+def test_the_incumbent_is_a_value_or_in_noise_a_mean_of_those_that_may_be_it() -> None:
+    X = np.linspace(-1.0, 1.0, 12)[:, None]
+    y = 3.0 * X[:, 0]
+    y[2] = 0.5  # above its neighbours by chance
+    eligible = X[:, 0] < 0.0
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
+    quiet, noisy = (model.condition(np.array([1.0, 0.0, n]), X, y) for n in (-12.0, 0.0))
+    assert best_in_noise(quiet) == y.max()
+    assert best_in_noise(quiet, eligible) == 0.5
+    means = noisy.predict(X)[0]
+    assert best_in_noise(noisy) == pytest.approx(means.max())
+    assert best_in_noise(noisy, eligible) == pytest.approx(means[eligible].max())
+    assert means[eligible].max() < 0.5 < means.max() < y.max()
+    assert best_in_noise(noisy, np.zeros(12, dtype=bool)) == y.min()
 
 
 def test_parameters_of_another_length_are_refused(data) -> None:
