@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from boring.acquisition.improvement import LogExpectedImprovement
-from boring.acquisition.maximizer import duplicates, generate_candidates, maximize_acquisition
+from boring.acquisition.maximizer import (
+    JointSearch,
+    duplicates,
+    generate_candidates,
+    maximize_acquisition,
+)
 from boring.acquisition.ucb import UpperConfidenceBound
 from boring.exceptions import InvalidInputError, NumericsWarning
 from boring.kernels import MATERN52, AdditiveKernel, Isotropic, KernelTerm
@@ -44,6 +49,33 @@ class Needle(Bowl):
         value, gradient = super().value_and_gradient(X)
         near = value > -0.01
         return np.where(near, value, -1.0), np.where(near[:, None], gradient, 0.0)
+
+
+class Misleading(Bowl):
+    """A bowl whose gradient points downhill."""
+
+    def value_and_gradient(self, X):
+        value, gradient = super().value_and_gradient(X)
+        return value, -gradient
+
+
+def test_the_best_point_is_kept_wherever_the_search_ends():
+    starts = np.array([[0.2], [0.5]])
+    bowl = Misleading([0.0])
+    search = JointSearch(bowl, starts, bowl.value(starts), -1.0)
+    search.run(5)
+    np.testing.assert_array_equal(search.best_points, starts)
+    np.testing.assert_array_equal(search.best_values, bowl.value(starts))
+
+
+def test_where_it_is_no_number_a_search_backs_away():
+    """The first step has length 1, into the part that is none; all values are below zero."""
+    starts = np.array([[-0.45]])
+    bowl = Bowl([0.4], bad=lambda X: X[:, 0] > 0.5)
+    search = JointSearch(bowl, starts, bowl.value(starts), -2.0)
+    search.run(20)
+    assert search.n_non_finite > 0
+    np.testing.assert_allclose(search.best_points, 0.4, atol=1e-5)
 
 
 def test_given_candidates_are_a_family_of_their_own():
