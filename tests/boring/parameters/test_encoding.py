@@ -31,6 +31,15 @@ def cube(space, seed, n=6):
     return U
 
 
+def test_the_domain_knows_how_far_rounding_moves_reals():
+    space = ParameterSpace([Real("a", -7, 5), Real("b", 1e-3, 1e-2, log=True), Integer("c", 1, 9)])
+    U = cube(space, 0, 500)
+    moved = np.abs(space.encode(space.decode(U)) - U).max(axis=0)
+    resolution = space.domain.resolution
+    assert moved[:2] == pytest.approx(resolution[:2] / 2, rel=0.1), "half of it at the most"
+    assert resolution[2] < 1e-6 < moved[2]
+
+
 @quick
 @given(spaces(), seeds)
 def test_round_trips_are_exact(space, seed):
