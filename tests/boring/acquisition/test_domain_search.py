@@ -135,3 +135,28 @@ def test_in_a_trust_region_without_new_points_there_is_no_step():
     arguments = (0.1, 1e-3, np.zeros(1), np.random.default_rng(0))
     _, value = best_in_domain(Bowl([0.0]), domain, known, *arguments)
     assert value == -np.inf
+
+
+def test_a_step_beyond_a_constraint_is_pulled_back_to_it():
+    class Cliff(Bowl):
+        """Level around the incumbent, so that a climb from there leads nowhere."""
+
+        def value_and_gradient(self, X):
+            values, gradients = super().value_and_gradient(X)
+            level = X[:, 0] < 0.3
+            return np.where(level, -9.0, values), np.where(level[:, None], 0.0, gradients)
+
+        def value(self, X):
+            return np.where(X[:, 0] < 0.3, -9.0, super().value(X))
+
+    domain = Domain(2, constraints=[lambda X: X[:, 0] - 0.5])
+    offset, _ = best_in_domain(
+        Cliff([0.9, 0.0], coupling=0.0),
+        domain,
+        np.zeros((1, 2)),
+        1.0,
+        1.0,
+        np.array([0.9, 0.0]),
+        np.random.default_rng(0),
+    )
+    np.testing.assert_allclose(offset, [0.5, 0.0], atol=1e-3)
