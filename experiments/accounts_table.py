@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .grouping import group_by_experiment, group_by_method
 from .records import RunRecord
 from .standings import order_methods
-from .tables import Spread, group_by_experiment, group_by_method, markdown
+from .tables import Spread, markdown
 
 __all__ = ["AccountSummary", "accounts_table", "summarise_accounts"]
 

@@ -13,6 +13,7 @@ from boring.validation import suggest
 
 from .accounts_table import accounts_table
 from .config import GROUPS
+from .grouping import group_by_experiment, present
 from .metrics import quartiles
 from .records import RunKey, RunRecord, latest
 from .small_multiples import convergence_panels
@@ -27,14 +28,7 @@ from .standings import (
     stuck_share,
     tied_with_best,
 )
-from .tables import (
-    DEFAULT_REFERENCE,
-    format_number,
-    group_by_experiment,
-    markdown,
-    present,
-    results_table,
-)
+from .tables import DEFAULT_REFERENCE, format_number, markdown, results_table
 
 __all__ = ["REPORT_FILE", "arena_text", "loss_report", "overview_table", "write_arena_report"]
 

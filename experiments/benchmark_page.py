@@ -19,11 +19,12 @@ from boring.plotting._canvas import Background, dress, theme_of
 from .accounts_table import accounts_table
 from .archive import ARCHIVE
 from .arena_report import FEW_SEEDS, in_groups, loss_report, overview_table, stuck_table
+from .grouping import group_by_experiment, present
 from .metrics import TIE_FLOOR
 from .records import RunRecord, read_folders
 from .small_multiples import convergence_panels
 from .standings import BASELINE, finals_of, order_methods
-from .tables import DEFAULT_REFERENCE, group_by_experiment, present
+from .tables import DEFAULT_REFERENCE
 from .variants import base_of
 
 __all__ = ["page_text", "worth_showing", "write_page"]

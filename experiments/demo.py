@@ -24,13 +24,14 @@ from boring.subspace.estimate import estimate_active_subspace
 from boring.typing import FloatArray
 
 from .config import Experiment, get_experiment
+from .grouping import group_by_method
 from .metrics import largest_angle_degrees
 from .plots import plot_surrogate, save
 from .progress import RunProgress
 from .records import RunRecord, as_matrix
 from .report import TABLE_FILE, convergence_figure, median_record, subspace_figure
 from .runner import run_experiment
-from .tables import group_by_method, results_table
+from .tables import results_table
 
 __all__ = ["DEMO_EXPERIMENT", "DEMO_METHODS", "DEMO_SEEDS", "describe_subspace", "run_demo"]
 

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 
+from .grouping import group_by_experiment, group_by_method, present
 from .metrics import best_so_far
 from .records import RunRecord
-from .tables import format_number, group_by_experiment, group_by_method, markdown, present
+from .tables import format_number, markdown
 
 __all__ = [
     "ALPHA",

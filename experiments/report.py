@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .curves import regret_curves, value_curves
+from .grouping import group_by_experiment, group_by_method, present
 from .plots import new_figure, plot_convergence, plot_subspace, save
 from .records import RunRecord, as_matrix, latest
-from .tables import DEFAULT_REFERENCE, group_by_experiment, group_by_method, present, results_table
+from .tables import DEFAULT_REFERENCE, results_table
 
 __all__ = ["convergence_figure", "median_record", "subspace_figure", "write_report"]
 

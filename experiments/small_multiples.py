@@ -13,10 +13,10 @@ import numpy as np
 from boring.exceptions import InvalidInputError
 
 from .curves import BestSoFarCurves, regret_curves, value_curves
+from .grouping import group_by_method, present
 from .plots import REGRET_FLOOR, new_figure, save
 from .records import RunRecord
 from .standings import order_methods
-from .tables import group_by_method, present
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,10 @@ import numpy as np
 
 from .config import DEFAULT_METHODS
 from .curves import regret_curves, value_curves
+from .grouping import group_by_experiment, group_by_method, present
 from .metrics import TIE_FLOOR, TIE_RATIO, PairedComparison, compare_paired, holm, quartiles
 from .peers import PEERS
 from .records import RunRecord
-from .tables import group_by_experiment, group_by_method, present
 from .variants import base_of
 
 __all__ = [

@@ -11,20 +11,18 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 
-from .config import DEFAULT_METHODS
 from .curves import regret_curves, value_curves
-from .metrics import PairedComparison, compare_paired, holm, quartiles
+from .grouping import group_by_method, present
+from .metrics import PairedComparison, holm, quartiles
 from .records import RunRecord
+from .standings import Final, finals_of
 
 __all__ = [
     "DEFAULT_REFERENCE",
     "MethodSummary",
     "Spread",
     "format_number",
-    "group_by_experiment",
-    "group_by_method",
     "markdown",
-    "present",
     "results_table",
     "summarise",
 ]
@@ -79,7 +77,8 @@ class MethodSummary:
     peak_memory_mib : Spread or None
         Over seeds.
     against_reference : PairedComparison or None
-        On the seeds that both have; None for the reference itself.
+        Of the costs (:class:`experiments.standings.Final`), on the seeds that both have; None for
+        the reference itself.
     corrected_p : float or None
         Its p-value after Holm's correction for all comparisons of the experiment.
     """
@@ -95,53 +94,6 @@ class MethodSummary:
     peak_memory_mib: Spread | None
     against_reference: PairedComparison | None
     corrected_p: float | None = None
-
-
-def group_by_experiment(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
-    """Return the records of each experiment, in order of first appearance."""
-    groups: dict[str, list[RunRecord]] = {}
-    for record in records:
-        groups.setdefault(record.experiment, []).append(record)
-    return {name: tuple(group) for name, group in groups.items()}
-
-
-def group_by_method(records: Iterable[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
-    """Return the records of each method sorted by seed.
-
-    The methods of :data:`experiments.config.DEFAULT_METHODS` come first and in that order,
-    whatever order parallel runs finished in; others follow in order of first appearance.
-    """
-    groups: dict[str, list[RunRecord]] = {}
-    for record in records:
-        groups.setdefault(record.method, []).append(record)
-    known = [method for method in DEFAULT_METHODS if method in groups]
-    others = [method for method in groups if method not in known]
-    return {
-        method: tuple(sorted(groups[method], key=lambda record: record.seed))
-        for method in (*known, *others)
-    }
-
-
-def _costs(records: Sequence[RunRecord]) -> dict[int, float]:
-    """Return the figure compared on each seed: final regret, or the value where that is unknown."""
-    if all(record.simple_regret is not None for record in records):
-        finals = regret_curves(records).final()
-    else:
-        curves = value_curves(records)
-        finals = curves.final() if curves.direction == "minimize" else -curves.final()
-    return {record.seed: float(final) for record, final in zip(records, finals, strict=True)}
-
-
-def _compare(records: Sequence[RunRecord], other: Sequence[RunRecord]) -> PairedComparison | None:
-    mine, theirs = _costs(records), _costs(other)
-    shared = sorted(set(mine) & set(theirs))
-    if not shared:
-        return None
-    first, second = [mine[seed] for seed in shared], [theirs[seed] for seed in shared]
-    if records[0].simple_regret is None:  # values, not regrets: shift so that a ratio has a sense
-        lowest = min(value for value in (*first, *second))
-        first, second = ([v - lowest for v in values] for values in (first, second))
-    return compare_paired(first, second)
 
 
 def summarise(
@@ -173,8 +125,8 @@ def summarise(
             f"a summary needs the records of one experiment; received {sorted(names)}."
         )
     groups = group_by_method(runs)
-    made = {method: present(group) for method, group in groups.items()}
-    summaries = [_summary(method, group, made, reference) for method, group in groups.items()]
+    finals = finals_of(runs)
+    summaries = [_summary(method, group, finals, reference) for method, group in groups.items()]
     corrected = holm(
         [None if s.against_reference is None else s.against_reference.p_value for s in summaries]
     )
@@ -184,25 +136,20 @@ def summarise(
     )
 
 
-def present(records: Iterable[RunRecord]) -> tuple[RunRecord, ...]:
-    """Return the records of runs that were made, leaving out those of what is not installed."""
-    return tuple(record for record in records if record.status != "missing")
-
-
 def _summary(
     method: str,
     group: Sequence[RunRecord],
-    made: Mapping[str, tuple[RunRecord, ...]],
+    finals: Mapping[str, Final],
     reference: str,
 ) -> MethodSummary:
-    runs = made[method]
+    runs = present(group)
     values = known = against = None
     if runs:
         values = Spread.of(value_curves(runs).final())
         if all(record.simple_regret is not None for record in runs):
             known = Spread.of(regret_curves(runs).final())
-        if method != reference and made.get(reference):
-            against = _compare(runs, made[reference])
+        if method != reference and reference in finals:
+            against = finals[method].against(finals[reference])
     return MethodSummary(
         method=method,
         n_runs=len(runs),
@@ -359,7 +306,8 @@ def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
     if reference in {record.method for record in runs}:
         notes.append(
             f"Wins are the row's against {reference} on the same seeds; within 10 % is a tie; p "
-            "from Wilcoxon's signed-rank test on log regret, Holm-corrected for the rows."
+            "from Wilcoxon's signed-rank test on log regret, Holm-corrected for the rows. Where no "
+            "optimum is known, the gap to the best value of any run stands for the regret."
         )
     for method, group in group_by_method(runs).items():
         judged = [record for record in group if record.trusted is not None]

@@ -18,10 +18,11 @@ from experiments.arena import read_arena, run_arena
 from experiments.arena_command import RunLog, outcome_text
 from experiments.arguments import experiment_names, positive, positive_minutes, select_experiments
 from experiments.config import OPTIMISATION_TABLE
+from experiments.grouping import group_by_experiment
 from experiments.metrics import quartiles
 from experiments.records import RunRecord
 from experiments.standings import finals_of
-from experiments.tables import format_number, group_by_experiment, markdown
+from experiments.tables import format_number, markdown
 from experiments.variants import split_names
 
 from .parts import DEFAULT, PARTS, parts_of

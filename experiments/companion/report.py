@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..grouping import group_by_experiment, present
 from ..lines import read_cells
 from ..ranking import best_ranked
 from ..records import RunRecord
 from ..small_multiples import STYLES, convergence_panels
-from ..tables import group_by_experiment, present, results_table
+from ..tables import results_table
 from ..thesis.report import REPORT_FILE, study_path, study_section
 from ..thesis.study import Study
 from .runs import CompanionRun

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..grouping import group_by_experiment, group_by_method, present
 from ..metrics import PairedComparison, compare_paired, holm
 from ..records import RunRecord
-from ..tables import format_number, group_by_experiment, group_by_method, markdown, present
+from ..tables import format_number, markdown
 
 __all__ = ["LEARNED", "against_random_table", "learned", "observed_table", "subspace_table"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..grouping import group_by_experiment, present
 from ..lines import read_cells
 from ..records import RunRecord
 from ..report import convergence_figure
-from ..tables import group_by_experiment, present, results_table
+from ..tables import results_table
 from .settings import ACCELERATOR_NOTE, SETTINGS
 from .studies import STUDIES
 from .study import Record, Study

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..grouping import group_by_experiment, group_by_method
 from ..metrics import PairedComparison, best_so_far, compare_paired, holm, quartiles
 from ..records import RunRecord, latest
 from ..standings import ALPHA
-from ..tables import format_number, group_by_experiment, group_by_method, markdown
+from ..tables import format_number, markdown
 
 __all__ = ["TIED_LOSS", "gaps_of", "tuning_report"]
 

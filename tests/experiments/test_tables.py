@@ -1,6 +1,7 @@
 import pytest
 
 from boring.exceptions import InvalidInputError
+from experiments.standings import finals_of
 from experiments.tables import format_number, markdown, results_table, summarise
 
 
@@ -110,6 +111,18 @@ def test_unknown_optimum_compares_values(make_record):
     against = summarise([*ours, *others])[1].against_reference
     assert (against.wins, against.losses) == (1, 2)
     assert summarise(ours)[0].simple_regret is None
+
+
+def test_every_table_compares_values_by_the_same_test(make_record):
+    """The best run is ahead by a hair: a gap of nothing must not be an infinite ratio."""
+    finals = {"boring": [-9.0, *[-1.0 + 0.1 * s for s in range(7)]], "gp": [-8.999] + [-2.0] * 7}
+    records = [
+        make_record([value], seed=seed, method=method, optimum=None)
+        for method, values in finals.items()
+        for seed, value in enumerate(values)
+    ]
+    ends = finals_of(records)
+    assert summarise(records)[1].against_reference == ends["gp"].against(ends["boring"])
 
 
 def test_missing_reference_is_said(make_record):
