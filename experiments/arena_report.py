@@ -28,15 +28,25 @@ from .standings import (
     stuck_share,
     tied_with_best,
 )
-from .tables import DEFAULT_REFERENCE, format_number, markdown, results_table
+from .tables import (
+    CANNOT_DECIDE,
+    CANNOT_DECIDE_MEANS,
+    DEFAULT_REFERENCE,
+    format_number,
+    format_verdict,
+    markdown,
+    results_table,
+)
 
 __all__ = ["REPORT_FILE", "arena_text", "loss_report", "overview_table", "write_arena_report"]
 
 REPORT_FILE = "report.md"
 MISSING = "–"
 OTHER_GROUP = "other"
-FEW_SEEDS = 6
-"""With fewer pairs Wilcoxon's two-sided p cannot fall to 0.05."""
+OVERVIEW_MARKS = (
+    "Bold: the smallest median among the methods with all seeds. ≈: not told apart from it "
+    f"(Holm-corrected p above .05). {CANNOT_DECIDE_MEANS} n: fewer seeds than others."
+)
 
 
 def in_groups(records: Iterable[RunRecord]) -> dict[str, dict[str, tuple[RunRecord, ...]]]:
@@ -60,19 +70,22 @@ def overview_table(records: Sequence[RunRecord]) -> str:
     for group, members in in_groups(made).items():
         for experiment, runs in members.items():
             finals = finals_of(runs)
-            best, tied = tied_with_best(finals)
+            best, tied, undecided = tied_with_best(finals)
             most = max(one.n for one in finals.values())
-            cells = [_cell(finals.get(name), most, name == best, name in tied) for name in methods]
+            marks = dict.fromkeys(tied, "≈") | dict.fromkeys(undecided, CANNOT_DECIDE)
+            cells = [
+                _cell(finals.get(name), most, name == best, marks.get(name)) for name in methods
+            ]
             rows.append([f"{experiment} [{group}]", str(most), *cells])
     return markdown(["experiment [group]", "seeds", *methods], rows)
 
 
-def _cell(final: Final | None, most: int, is_best: bool, is_tied: bool) -> str:
+def _cell(final: Final | None, most: int, is_best: bool, mark: str | None) -> str:
     if final is None:
         return MISSING
     values = list(final.shown.values())
     text = f"{format_number(quartiles(values)[1], 2)} ({format_number(float(np.mean(values)), 2)})"
-    text = f"**{text}**" if is_best else f"{text} ≈" if is_tied else text
+    text = f"**{text}**" if is_best else f"{text} {mark}" if mark else text
     return text if final.n == most else f"{text} n={final.n}"
 
 
@@ -86,23 +99,27 @@ def loss_report(records: Sequence[RunRecord], reference: str) -> str:
             one.peer,
             str(one.n_experiments),
             *(":".join(map(str, counts)) for counts in (one.medians, one.means, one.tests)),
+            str(one.undecidable),
             ":".join(map(str, one.seeds)),
         ]
         for one in standings
     ]
-    header = ["method", "experiments", "by median", "by mean", "by test", "by seed"]
+    header = ["method", "experiments", "by median", "by mean", "by test", "cannot decide"]
+    header += ["by seed"]
     losses = losses_of(records, reference)
     total = sum(one.n_experiments for one in standings)
     worse = [loss for loss in losses if loss.decades_median > 0.0]
-    significant = [loss for loss in losses if loss.is_significant]
+    decidable = total - sum(one.undecidable for one in standings)
+    significant = sum(one.tests[2] for one in standings)
     parts = [
         f"Wins:ties:losses of {reference}. By median and by mean of the experiments, within 10 % "
-        "is a tie; by test: significantly better, undecided, significantly worse (Wilcoxon, "
-        "Holm-corrected, 0.05); by seed: pairs of runs.",
+        "is a tie; by test (Wilcoxon, Holm-corrected, .05): significantly better, not told apart, "
+        "significantly worse, where the test can decide; cannot decide: experiments with too few "
+        "seeds for so many methods; by seed: pairs of runs.",
         markdown(header, rows),
         f"Of {total} comparisons of {reference} with a method in an experiment, the median is "
-        f"worse in {len(worse)}, the median or the mean in {len(losses)}; {len(significant)} are "
-        "significant losses.",
+        f"worse in {len(worse)}, the median or the mean in {len(losses)}. There are {significant} "
+        f"significant losses among the {decidable} comparisons that could show one.",
     ]
     if losses:
         parts += [
@@ -120,7 +137,7 @@ def _losses_table(losses: Sequence[Loss]) -> str:
     rows = []
     for loss in losses:
         counts = loss.comparison
-        p = format_number(loss.corrected_p, 2)
+        p = format_verdict(loss.verdict)
         figures = (loss.median, loss.peer_median, loss.mean, loss.peer_mean)
         rows.append(
             [
@@ -215,9 +232,7 @@ def arena_text(
         parts += [
             "## Overview",
             "Median (mean) of the final simple regret, or of the best value where no optimum is "
-            "known. Bold: the smallest median among the methods with all seeds. ≈: not told apart "
-            f"from it (Holm-corrected p above 0.05; with fewer than {FEW_SEEDS} seeds nothing can "
-            "be). n: fewer seeds than others.",
+            f"known. {OVERVIEW_MARKS}",
             overview_table(records),
             f"## Losses of {reference}",
             loss_report(records, reference),

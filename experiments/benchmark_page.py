@@ -18,7 +18,7 @@ from boring.plotting._canvas import Background, dress, theme_of
 
 from .accounts_table import accounts_table
 from .archive import ARCHIVE
-from .arena_report import FEW_SEEDS, in_groups, loss_report, overview_table, stuck_table
+from .arena_report import OVERVIEW_MARKS, in_groups, loss_report, overview_table, stuck_table
 from .grouping import group_by_experiment, present
 from .metrics import TIE_FLOOR
 from .records import RunRecord, read_folders
@@ -145,9 +145,7 @@ def page_text(
         *([notes.strip()] if notes.strip() else []),
         pictures[0],
         "## Every experiment",
-        "Median (mean) of the final simple regret. Bold: the smallest median among the methods "
-        f"with all seeds. ≈: not told apart from it (Holm-corrected p above .05; with fewer than "
-        f"{FEW_SEEDS} seeds nothing can be). n: fewer seeds than others.",
+        f"Median (mean) of the final simple regret. {OVERVIEW_MARKS}",
         overview_table(records),
         f"## What {reference} loses",
         loss_report(records, reference),

@@ -13,8 +13,10 @@ from boring.subspace.stiefel import largest_angle
 from boring.typing import Direction, FloatArray
 
 __all__ = [
+    "ALPHA",
     "TIE_RATIO",
     "PairedComparison",
+    "Verdict",
     "best_so_far",
     "compare_paired",
     "holm",
@@ -22,7 +24,11 @@ __all__ = [
     "procrustes_align",
     "quartiles",
     "simple_regret",
+    "verdicts_of",
 ]
+
+ALPHA = 0.05
+"""Significance level, after Holm's correction."""
 
 TIE_RATIO = 0.1
 """Two regrets tie when they differ by less than this share of the larger one (chosen here)."""
@@ -172,7 +178,8 @@ class PairedComparison:
         Seeds on which the first method's figure is smaller, equal within the tie ratio, larger.
     p_value : float or None
         Two-sided Wilcoxon signed-rank test on the logarithms of the figures; None where fewer
-        than two pairs differ, so that there is nothing to test.
+        than two pairs differ, so that there is nothing to test. Where differences tie, SciPy
+        approximates it; it is never below what the exact test of so many pairs can have.
     """
 
     wins: int
@@ -184,6 +191,11 @@ class PairedComparison:
     def n(self) -> int:
         """Number of pairs."""
         return self.wins + self.ties + self.losses
+
+    @property
+    def least_p_value(self) -> float:
+        """The smallest p-value that so many pairs can have: all of them differ, to one side."""
+        return min(1.0, 2.0 ** (1 - self.n))
 
 
 def compare_paired(
@@ -226,10 +238,12 @@ def compare_paired(
     tied = np.abs(a - b) <= tie_ratio * np.maximum(a, b)
     difference = np.log(a) - np.log(b)
     p_value: float | None = None
-    if np.count_nonzero(difference) >= 2:
+    differing = int(np.count_nonzero(difference))
+    if differing >= 2:
         from scipy.stats import wilcoxon
 
         p_value = float(wilcoxon(difference, zero_method="wilcox", method="auto").pvalue)
+        p_value = max(p_value, 2.0 ** (1 - differing))
     return PairedComparison(
         wins=int(np.sum(~tied & (a < b))),
         ties=int(np.sum(tied)),
@@ -266,3 +280,51 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
         least = max(least, min(1.0, value * (len(tested) - rank)))
         corrected[position] = least
     return tuple(corrected)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test says of one of several comparisons.
+
+    Parameters
+    ----------
+    p_value : float or None
+        Holm-corrected; None without a test.
+    can_decide : bool
+        Whether it could be significant at all: whether it is if every comparison that is tested
+        comes out as clear as its number of pairs allows.
+    """
+
+    p_value: float | None
+    can_decide: bool
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the two are told apart."""
+        return self.p_value is not None and self.p_value <= ALPHA
+
+
+def verdicts_of(comparisons: Sequence[PairedComparison | None]) -> tuple[Verdict, ...]:
+    """Return what the tests of several comparisons say, corrected for their number.
+
+    Notes
+    -----
+    Of m comparisons over n pairs each none can be significant unless ``m 2^(1-n) <= 0.05``: six
+    pairs are enough for one, eight for six. With unequal n the same follows from Holm's correction
+    of the smallest p-values.
+
+    Examples
+    --------
+    >>> clear = compare_paired([1.0] * 6, [2.0, 2.1, 2.2, 2.3, 2.4, 2.5])
+    >>> [verdict.is_significant for verdict in verdicts_of([clear])]
+    [True]
+    >>> verdicts_of([clear, clear])[0]
+    Verdict(p_value=0.0625, can_decide=False)
+    """
+    tested = [one if one is not None and one.p_value is not None else None for one in comparisons]
+    corrected = holm([one.p_value if one else None for one in tested])
+    least = holm([one.least_p_value if one else None for one in tested])
+    return tuple(
+        Verdict(p, bound is not None and bound <= ALPHA)
+        for p, bound in zip(corrected, least, strict=True)
+    )

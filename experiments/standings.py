@@ -14,13 +14,20 @@ import numpy as np
 from .config import DEFAULT_METHODS
 from .curves import regret_curves, value_curves
 from .grouping import group_by_experiment, group_by_method, present
-from .metrics import TIE_FLOOR, TIE_RATIO, PairedComparison, compare_paired, holm, quartiles
+from .metrics import (
+    TIE_FLOOR,
+    TIE_RATIO,
+    PairedComparison,
+    Verdict,
+    compare_paired,
+    quartiles,
+    verdicts_of,
+)
 from .peers import PEERS
 from .records import RunRecord
 from .variants import base_of
 
 __all__ = [
-    "ALPHA",
     "Final",
     "Loss",
     "PeerStanding",
@@ -31,9 +38,6 @@ __all__ = [
     "stuck_share",
     "tied_with_best",
 ]
-
-ALPHA = 0.05
-"""Significance level, after Holm's correction."""
 
 BASELINE = "sobol"
 """A run that ends worse than this method's median is called stuck."""
@@ -143,8 +147,10 @@ def finals_of(records: Iterable[RunRecord]) -> dict[str, Final]:
     }
 
 
-def tied_with_best(finals: Mapping[str, Final]) -> tuple[str | None, frozenset[str]]:
-    """Return the best method by its median, and those that a test does not tell from it.
+def tied_with_best(
+    finals: Mapping[str, Final],
+) -> tuple[str | None, frozenset[str], frozenset[str]]:
+    """Return the best method by its median, and those that no test tells from it.
 
     Parameters
     ----------
@@ -157,23 +163,26 @@ def tied_with_best(finals: Mapping[str, Final]) -> tuple[str | None, frozenset[s
         Smallest median, then smallest mean, among the methods that have the most seeds; None if
         there is no run.
     tied : frozenset of str
-        Others whose Holm-corrected p-value against the best is above 0.05, or that differ on too
-        few seeds for a test.
+        Others whose Holm-corrected p-value against the best is above 0.05.
+    undecided : frozenset of str
+        Others whose p-value could not be below that, whatever the runs: too few seeds for so many
+        methods, or too few on which the two differ.
     """
     if not finals:
-        return None, frozenset()
+        return None, frozenset(), frozenset()
     most = max(one.n for one in finals.values())
     complete = [one for one in finals.values() if one.n == most]
     best = min(complete, key=lambda one: (one.median(), one.mean()))
     others = [one for one in finals.values() if one is not best]
     tests = [one.against(best) for one in others]
-    corrected = holm([None if test is None else test.p_value for test in tests])
-    tied = {
-        one.method
-        for one, test, p in zip(others, tests, corrected, strict=True)
-        if test is not None and (p is None or p > ALPHA)
-    }
-    return best.method, frozenset(tied)
+    shared = [
+        (one.method, verdict)
+        for one, test, verdict in zip(others, tests, verdicts_of(tests), strict=True)
+        if test is not None
+    ]
+    tied = {name for name, one in shared if one.can_decide and not one.is_significant}
+    undecided = {name for name, one in shared if not one.can_decide}
+    return best.method, frozenset(tied), frozenset(undecided)
 
 
 @dataclass(frozen=True)
@@ -189,7 +198,7 @@ class Loss:
         Costs of the reference and of the other.
     comparison : PairedComparison
         Wins are the reference's.
-    corrected_p : float or None
+    verdict : Verdict
         Holm-corrected for all methods of the experiment.
     """
 
@@ -201,7 +210,7 @@ class Loss:
     mean: float
     peer_mean: float
     comparison: PairedComparison
-    corrected_p: float | None
+    verdict: Verdict
 
     @property
     def decades_median(self) -> float:
@@ -221,7 +230,7 @@ class Loss:
     @property
     def is_significant(self) -> bool:
         """Whether the test tells the two apart, with the reference losing more often."""
-        return _significant(self.corrected_p) and self.comparison.losses > self.comparison.wins
+        return self.verdict.is_significant and self.comparison.losses > self.comparison.wins
 
 
 def _decades(worse: float, better: float) -> float:
@@ -229,10 +238,6 @@ def _decades(worse: float, better: float) -> float:
         return 0.0
     with np.errstate(divide="ignore"):
         return float(np.log10(worse) - np.log10(better))
-
-
-def _significant(p: float | None) -> bool:
-    return p is not None and p <= ALPHA
 
 
 @dataclass(frozen=True)
@@ -246,7 +251,10 @@ class PeerStanding:
     medians, means : tuple of int
         Experiments in which the reference's median (mean) is better, within 10 %, worse.
     tests : tuple of int
-        Experiments that the reference wins significantly, that no test decides, that it loses.
+        Experiments that the reference wins significantly, that the test could decide and does not,
+        that it loses.
+    undecidable : int
+        Experiments in which the test could decide nothing.
     seeds : tuple of int
         Runs won, tied (within 10 %), lost on the same seeds.
     """
@@ -256,6 +264,7 @@ class PeerStanding:
     medians: tuple[int, int, int]
     means: tuple[int, int, int]
     tests: tuple[int, int, int]
+    undecidable: int
     seeds: tuple[int, int, int]
 
 
@@ -269,8 +278,7 @@ def compared(records: Iterable[RunRecord], reference: str) -> tuple[Loss, ...]:
         mine = finals[reference]
         peers = [one for name, one in finals.items() if name != reference and mine.shared(one)]
         tests = [mine.against(one) for one in peers]
-        corrected = holm([None if test is None else test.p_value for test in tests])
-        for peer, test, p in zip(peers, tests, corrected, strict=True):
+        for peer, test, verdict in zip(peers, tests, verdicts_of(tests), strict=True):
             assert test is not None
             seeds = mine.shared(peer)
             rows.append(
@@ -283,7 +291,7 @@ def compared(records: Iterable[RunRecord], reference: str) -> tuple[Loss, ...]:
                     mine.mean(seeds),
                     peer.mean(seeds),
                     test,
-                    p,
+                    verdict,
                 )
             )
     return tuple(rows)
@@ -304,9 +312,10 @@ def standings_against(records: Iterable[RunRecord], reference: str) -> tuple[Pee
 
 
 def _standing(peer: str, rows: Sequence[Loss]) -> PeerStanding:
-    won = [_significant(r.corrected_p) and r.comparison.wins > r.comparison.losses for r in rows]
-    lost = [row.is_significant for row in rows]
-    tests = sum(won), len(rows) - sum(won) - sum(lost), sum(lost)
+    decidable = [row for row in rows if row.verdict.can_decide]
+    told_apart = sum(row.verdict.is_significant for row in decidable)
+    lost = sum(row.is_significant for row in decidable)
+    tests = told_apart - lost, len(decidable) - told_apart, lost
     seeds = [(r.comparison.wins, r.comparison.ties, r.comparison.losses) for r in rows]
     return PeerStanding(
         peer,
@@ -314,6 +323,7 @@ def _standing(peer: str, rows: Sequence[Loss]) -> PeerStanding:
         _tally([(row.median, row.peer_median) for row in rows]),
         _tally([(row.mean, row.peer_mean) for row in rows]),
         tests,
+        len(rows) - len(decidable),
         (sum(s[0] for s in seeds), sum(s[1] for s in seeds), sum(s[2] for s in seeds)),
     )
 

@@ -13,15 +13,18 @@ from boring.exceptions import InvalidInputError
 
 from .curves import regret_curves, value_curves
 from .grouping import group_by_method, present
-from .metrics import PairedComparison, holm, quartiles
+from .metrics import PairedComparison, Verdict, quartiles, verdicts_of
 from .records import RunRecord
 from .standings import Final, finals_of
 
 __all__ = [
+    "CANNOT_DECIDE",
+    "CANNOT_DECIDE_MEANS",
     "DEFAULT_REFERENCE",
     "MethodSummary",
     "Spread",
     "format_number",
+    "format_verdict",
     "markdown",
     "results_table",
     "summarise",
@@ -31,6 +34,14 @@ DEFAULT_REFERENCE = "boring"
 """The method that the others are compared with."""
 
 MISSING = "–"
+
+CANNOT_DECIDE = "?"
+"""Stands for a p-value that could not have been significant, whatever the runs."""
+
+CANNOT_DECIDE_MEANS = (
+    f"{CANNOT_DECIDE}: the test cannot decide, for with so few seeds and so many methods (or so "
+    "few seeds on which the two differ) no p-value is below .05."
+)
 
 
 @dataclass(frozen=True)
@@ -79,8 +90,8 @@ class MethodSummary:
     against_reference : PairedComparison or None
         Of the costs (:class:`experiments.standings.Final`), on the seeds that both have; None for
         the reference itself.
-    corrected_p : float or None
-        Its p-value after Holm's correction for all comparisons of the experiment.
+    verdict : Verdict or None
+        What its test says, Holm-corrected for all comparisons of the experiment.
     """
 
     method: str
@@ -93,7 +104,7 @@ class MethodSummary:
     seconds_per_ask: Spread | None
     peak_memory_mib: Spread | None
     against_reference: PairedComparison | None
-    corrected_p: float | None = None
+    verdict: Verdict | None = None
 
 
 def summarise(
@@ -127,12 +138,10 @@ def summarise(
     groups = group_by_method(runs)
     finals = finals_of(runs)
     summaries = [_summary(method, group, finals, reference) for method, group in groups.items()]
-    corrected = holm(
-        [None if s.against_reference is None else s.against_reference.p_value for s in summaries]
-    )
+    verdicts = verdicts_of([summary.against_reference for summary in summaries])
     return tuple(
-        dataclasses.replace(summary, corrected_p=p)
-        for summary, p in zip(summaries, corrected, strict=True)
+        dataclasses.replace(summary, verdict=verdict if summary.against_reference else None)
+        for summary, verdict in zip(summaries, verdicts, strict=True)
     )
 
 
@@ -202,11 +211,16 @@ def _angle(spread: Spread | None, n_runs: int) -> str:
     return text if spread.n == n_runs else f"{text} ({spread.n} of {n_runs})"
 
 
-def _comparison(comparison: PairedComparison | None, corrected_p: float | None) -> str:
-    if comparison is None:
+def format_verdict(verdict: Verdict) -> str:
+    """Return the corrected p-value, or the mark of a test that could not decide."""
+    return format_number(verdict.p_value, 2) if verdict.can_decide else CANNOT_DECIDE
+
+
+def _comparison(comparison: PairedComparison | None, verdict: Verdict | None) -> str:
+    if comparison is None or verdict is None:
         return MISSING
-    p = "" if corrected_p is None else f" ({format_number(corrected_p, 2)})"
-    return f"{comparison.wins}:{comparison.ties}:{comparison.losses}{p}"
+    counts = f"{comparison.wins}:{comparison.ties}:{comparison.losses}"
+    return f"{counts} ({format_verdict(verdict)})"
 
 
 def _runs(summary: MethodSummary) -> str:
@@ -284,7 +298,7 @@ def results_table(records: Iterable[RunRecord], reference: str = DEFAULT_REFEREN
             _angle(summary.largest_angle_degrees, summary.n_runs),
             format_number(summary.seconds_per_ask.median if summary.seconds_per_ask else None, 2),
             f"{summary.peak_memory_mib.median:.0f}" if summary.peak_memory_mib else MISSING,
-            _comparison(summary.against_reference, summary.corrected_p),
+            _comparison(summary.against_reference, summary.verdict),
         ]
         for summary in summaries
     ]
@@ -307,7 +321,8 @@ def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
         notes.append(
             f"Wins are the row's against {reference} on the same seeds; within 10 % is a tie; p "
             "from Wilcoxon's signed-rank test on log regret, Holm-corrected for the rows. Where no "
-            "optimum is known, the gap to the best value of any run stands for the regret."
+            "optimum is known, the gap to the best value of any run stands for the regret. "
+            f"{CANNOT_DECIDE_MEANS}"
         )
     for method, group in group_by_method(runs).items():
         judged = [record for record in group if record.trusted is not None]

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..grouping import group_by_experiment, group_by_method, present
-from ..metrics import PairedComparison, compare_paired, holm
+from ..metrics import PairedComparison, compare_paired, verdicts_of
 from ..records import RunRecord
-from ..tables import format_number, markdown
+from ..tables import CANNOT_DECIDE, CANNOT_DECIDE_MEANS, format_number, format_verdict, markdown
 
 __all__ = ["LEARNED", "against_random_table", "learned", "observed_table", "subspace_table"]
 
 LEARNED = "subspace=learned"
-SIGNIFICANT = 0.05
 RANDOM = "random"
 
 
@@ -61,8 +60,8 @@ def against_random_table(records: Iterable[RunRecord], counts: Sequence[int]) ->
         [
             *parts,
             "Median simple regret over seeds, wins against random search on the same seeds (within "
-            "10 % is a tie), Wilcoxon's p. Yes: the median is smaller and p < .05; weakly: the "
-            "median alone; no: neither.",
+            "10 % is a tie), Wilcoxon's p. Yes: the median is smaller and p is at most .05; "
+            f"weakly: the median alone; no: neither. {CANNOT_DECIDE_MEANS}",
         ]
     )
 
@@ -76,13 +75,13 @@ def _against(
     if group[0].method == RANDOM or comparison is None:
         return format_number(median), "", "", ""
     better = median < float(np.median([theirs[s] for s in mine if s in theirs]))
-    p = comparison.p_value
-    sure = better and p is not None and p < SIGNIFICANT
+    (verdict,) = verdicts_of([comparison])
+    answer = "yes" if verdict.is_significant else "weakly" if verdict.can_decide else CANNOT_DECIDE
     return (
         format_number(median),
         f"{comparison.wins}:{comparison.ties}:{comparison.losses}",
-        format_number(p, 2),
-        "yes" if sure else "weakly" if better else "no",
+        format_number(comparison.p_value, 2),
+        answer if better else "no",
     )
 
 
@@ -94,9 +93,10 @@ def subspace_table(records: Iterable[RunRecord]) -> str:
         pairs = [(m, learned(m)) for m in groups if learned(m) in groups]
         ends = {m: _regrets(group, None) for m, group in groups.items()}
         found = [_paired(ends[variant], ends[raw]) for raw, variant in pairs]
-        corrected = holm([None if one is None else one.p_value for one in found])
         rows = []
-        for (raw, variant), comparison, p in zip(pairs, found, corrected, strict=True):
+        for (raw, variant), comparison, verdict in zip(
+            pairs, found, verdicts_of(found), strict=True
+        ):
             if comparison is None:
                 continue
             shared = sorted(set(ends[raw]) & set(ends[variant]))
@@ -108,7 +108,7 @@ def subspace_table(records: Iterable[RunRecord]) -> str:
                     format_number(float(np.median([ends[variant][s] for s in shared]))),
                     f"{comparison.wins}:{comparison.ties}:{comparison.losses}",
                     format_number(comparison.p_value, 2),
-                    format_number(p, 2),
+                    format_verdict(verdict),
                 ]
             )
         header = ["method", "seeds", "on x", "on x W", "win:tie:loss", "p", "p (Holm)"]
@@ -117,7 +117,8 @@ def subspace_table(records: Iterable[RunRecord]) -> str:
         [
             *parts,
             "Median simple regret at the end; wins are those of the learned subspace on the same "
-            "seeds (within 10 % is a tie), p from Wilcoxon's signed-rank test on log regret.",
+            "seeds (within 10 % is a tie), p from Wilcoxon's signed-rank test on log regret. "
+            f"{CANNOT_DECIDE_MEANS}",
         ]
     )
 

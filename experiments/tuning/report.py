@@ -7,10 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..grouping import group_by_experiment, group_by_method
-from ..metrics import PairedComparison, best_so_far, compare_paired, holm, quartiles
+from ..metrics import (
+    PairedComparison,
+    Verdict,
+    best_so_far,
+    compare_paired,
+    quartiles,
+    verdicts_of,
+)
 from ..records import RunRecord, latest
-from ..standings import ALPHA
-from ..tables import format_number, markdown
+from ..tables import CANNOT_DECIDE_MEANS, format_number, format_verdict, markdown
 
 __all__ = ["TIED_LOSS", "gaps_of", "tuning_report"]
 
@@ -23,7 +29,7 @@ On the seeds that the reference has. Loss: best of the run, mean over the folds 
 median (quartiles). Gap: share of the way from the best point of the first design to the best loss
 of any run of the seed that was still to go, mean over seeds; 0 is the best known. Wins, ties and
 losses are the reference's, a tie within {tied:.0%}; p is of Wilcoxon's signed-rank test on log
-losses, Holm-corrected within the task. Failed runs count with the best that they had."""
+losses, Holm-corrected within the task. {cannot} Failed runs count with the best that they had."""
 
 
 def _final(record: RunRecord) -> float:
@@ -76,7 +82,7 @@ def tuning_report(records: Sequence[RunRecord], reference: str = "boring") -> st
     if failed:
         listing = ", ".join(f"{r.experiment} {r.method} {r.seed}" for r in failed)
         parts.append(f"Failed runs: {listing}.")
-    return "\n\n".join([*parts, NOTES.format(tied=TIED_LOSS)])
+    return "\n\n".join([*parts, NOTES.format(tied=TIED_LOSS, cannot=CANNOT_DECIDE_MEANS)])
 
 
 def _task_table(records: Sequence[RunRecord], reference: str) -> tuple[str, dict[str, float]]:
@@ -86,14 +92,12 @@ def _task_table(records: Sequence[RunRecord], reference: str) -> tuple[str, dict
     finals = {name: {r.seed: _final(r) for r in group} for name, group in methods.items()}
     others = [name for name in methods if name != reference]
     tests = {name: _compare(finals.get(reference, {}), finals[name]) for name in others}
-    corrected = dict(
-        zip(others, holm([t.p_value if t else None for t in tests.values()]), strict=True)
-    )
+    verdicts = dict(zip(others, verdicts_of(list(tests.values())), strict=True))
     rows, mean_gaps = [], {}
     for name, group in methods.items():
         low, middle, high = quartiles(list(finals[name].values()))
         mean_gaps[name] = float(np.mean([gaps[name, record.seed] for record in group]))
-        test, p = tests.get(name), corrected.get(name)
+        test, verdict = tests.get(name), verdicts.get(name)
         rows.append(
             [
                 name,
@@ -101,8 +105,8 @@ def _task_table(records: Sequence[RunRecord], reference: str) -> tuple[str, dict
                 f"{format_number(middle)} ({format_number(low)}, {format_number(high)})",
                 format_number(mean_gaps[name]),
                 "" if test is None else f"{test.wins}/{test.ties}/{test.losses}",
-                "" if p is None else format_number(p),
-                "" if test is None else _verdict(test, p),
+                "" if test is None or verdict is None else format_verdict(verdict),
+                "" if test is None or verdict is None else _in_words(test, verdict),
                 format_number(float(np.mean([r.optimizer_seconds / r.budget for r in group]))),
             ]
         )
@@ -119,7 +123,9 @@ def _compare(mine: dict[int, float], theirs: dict[int, float]) -> PairedComparis
     )
 
 
-def _verdict(test: PairedComparison, p: float | None) -> str:
-    if p is None or p > ALPHA:
+def _in_words(test: PairedComparison, verdict: Verdict) -> str:
+    if not verdict.can_decide:
+        return "cannot decide"
+    if not verdict.is_significant:
         return "not told apart"
     return "better" if test.wins > test.losses else "worse"

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from experiments.accounts_table import accounts_table, summarise_accounts
+from experiments.arena_report import loss_report, overview_table
 from experiments.standings import (
     finals_of,
     losses_of,
@@ -68,15 +69,30 @@ def test_best_and_tied_by_hand(ends):
         }
     )
     finals = finals_of(records)
-    best, tied = tied_with_best(finals)
+    best, tied, undecided = tied_with_best(finals)
     assert best in {"boring", "gp"}  # rembo has one seed only, and cannot be the best
-    assert tied == {"boring", "gp", "rembo"} - {best}
-    assert tied_with_best({}) == (None, frozenset())
+    assert tied == {"boring", "gp"} - {best}
+    assert undecided == {"rembo"}
+    assert tied_with_best({}) == (None, frozenset(), frozenset())
 
 
 def test_few_seeds_tell_nothing_apart(ends):
     finals = finals_of(ends({"boring": [1.0, 2.0, 3.0], "sobol": [10.0, 20.0, 30.0]}))
-    assert tied_with_best(finals) == ("boring", {"sobol"})
+    assert tied_with_best(finals) == ("boring", set(), {"sobol"})
+
+
+def test_what_no_test_could_decide_is_counted_apart(ends):
+    """Six seeds of two rivals: won 6 to 0, and p is .0625 after correction, whatever happens."""
+    six = {"boring": [1.0 + 0.1 * s for s in range(6)], "sobol": [9.0 + s for s in range(6)]}
+    (alone,) = standings_against(ends(six), "boring")
+    assert (alone.tests, alone.undecidable) == ((1, 0, 0), 0)
+    both = ends(six | {"gp": [5.0 + s for s in range(6)]})
+    assert [(one.tests, one.undecidable) for one in standings_against(both, "boring")] == [
+        ((0, 0, 0), 1),
+        ((0, 0, 0), 1),
+    ]
+    assert "0 significant losses among the 0 comparisons" in loss_report(both, "boring")
+    assert "7.5 (7.5) ?" in overview_table(both)
 
 
 def test_losses_are_listed_worst_first_with_their_figures(mixed):

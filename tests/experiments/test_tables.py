@@ -145,9 +145,9 @@ def test_numbers():
 
 def test_p_values_are_corrected_for_the_number_of_comparisons(make_record):
     finals = {
-        "boring": (1, 2, 3, 4, 5, 6),
-        "gp": (2, 4, 6, 8, 10, 12),
-        "sobol": (9, 8, 7, 6, 5, 7),
+        "boring": (1, 2, 3, 4, 5, 6, 7),
+        "gp": (2, 4, 6, 8, 10, 12, 14),
+        "sobol": (9, 8, 7, 6, 5, 7, 8),
     }
     records = [
         make_record([99.0, value - 1.0], seed=seed, method=method)
@@ -155,12 +155,15 @@ def test_p_values_are_corrected_for_the_number_of_comparisons(make_record):
         for seed, value in enumerate(values)
     ]
     boring, gp, sobol = summarise(records)
-    assert boring.corrected_p is None
-    assert gp.corrected_p == pytest.approx(2 * gp.against_reference.p_value)
-    assert sobol.corrected_p == sobol.against_reference.p_value
-    assert sobol.corrected_p > gp.against_reference.p_value
+    assert boring.verdict is None
+    assert gp.verdict.p_value == pytest.approx(2 * gp.against_reference.p_value)
+    assert sobol.verdict.p_value == sobol.against_reference.p_value
+    assert sobol.verdict.p_value > gp.against_reference.p_value
     text = results_table(records)
-    assert f"({gp.corrected_p:.2g})" in text
+    assert f"({gp.verdict.p_value:.2g})" in text
+    six = results_table([record for record in records if record.seed < 6])
+    assert six.count("(?)") == 2
+    assert "cannot decide" in six
     assert "Holm-corrected" in text
 
 

@@ -219,7 +219,7 @@ def test_the_report_counts_and_tests_on_the_same_seeds():
         if line.startswith("| ")
     }
     assert rows["random"][:2] == ["8", "2 (2, 2)"]
-    assert rows["random"][3:6] == ["8/0/0", "0.0156", "better"]
+    assert rows["random"][3:6] == ["8/0/0", "0.016", "better"]
     assert rows["tpe"][3] == "4/4/0"
     assert rows["boring"][3] == ""
     reversed_roles = tuning_report(group, "random")
