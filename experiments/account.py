@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boring.exceptions import InvalidInputError
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.initial_design import sobol_design
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
+
+from .config import named_problem
+from .records import RunRecord
 
 if TYPE_CHECKING:
     from boring.subspace.estimate import SubspaceEstimate
     from synthetic.base import TestProblem
 
-__all__ = ["Account", "account_of", "interval_coverage", "true_importance"]
+__all__ = [
+    "Account",
+    "account_of",
+    "interval_coverage",
+    "judged_angle",
+    "learned_dim",
+    "names_directions",
+    "true_dim",
+    "true_importance",
+]
 
 N_POINTS = 4096
 """Points of the box over which the true gradient is averaged."""
@@ -125,3 +138,45 @@ def interval_coverage(interval: FloatArray, truth: FloatArray) -> float:
     """
     lower, upper = interval[:, 0] - IMPORTANCE_TOLERANCE, interval[:, 1] + IMPORTANCE_TOLERANCE
     return float(np.mean((lower <= truth) & (truth <= upper)))
+
+
+def learned_dim(record: RunRecord) -> int | None:
+    """Return d, the number of directions that a run has learned."""
+    if record.learned_dim is not None:
+        return record.learned_dim
+    return len(record.basis[0]) if record.basis else None
+
+
+def names_directions(record: RunRecord) -> bool:
+    """Return whether a run has learned fewer directions than inputs: all of R^D says nothing."""
+    d, inputs = learned_dim(record), len(record.importance or record.basis or ())
+    return d is not None and (d < inputs or not inputs)
+
+
+def true_dim(record: RunRecord) -> int | None:
+    """Return the number of directions that matter; None if unknown, or if that is all of R^D."""
+    if record.true_basis is not None:
+        d, inputs = len(record.true_basis[0]), len(record.true_basis)
+    else:
+        d, inputs = _dims_of(record.problem)
+    return d if d < inputs else None
+
+
+@cache
+def _dims_of(name: str) -> tuple[int, int]:
+    """Return the active and all dimensions of a problem of the registry, zeros for another."""
+    try:
+        problem = named_problem(name, 0)
+    except UnknownNameError:
+        return 0, 0
+    return problem.effective_dim or problem.dim, problem.dim
+
+
+def judged_angle(record: RunRecord) -> float | None:
+    """Return the largest angle to the truth, degrees; None where either is all of R^D.
+
+    All of R^D contains every subspace, so that the angle is 0 whatever was learned.
+    """
+    if not names_directions(record) or true_dim(record) is None:
+        return None
+    return record.largest_angle_degrees

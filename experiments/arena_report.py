@@ -11,7 +11,7 @@ import numpy as np
 from boring.exceptions import InvalidInputError
 from boring.validation import suggest
 
-from .accounts_table import accounts_table
+from .accounts_table import ACCOUNTS_MEAN, accounts_table
 from .config import GROUPS
 from .grouping import group_by_experiment, present
 from .metrics import quartiles
@@ -247,8 +247,7 @@ def arena_text(
     if accounts:
         parts += [
             "## Subspaces",
-            "Largest principal angle to the true subspace at the end, of the min(d, d') that "
-            "exist. Coverage: share of the parameters whose true importance lies in its interval.",
+            ACCOUNTS_MEAN,
             accounts,
         ]
     if pictures:

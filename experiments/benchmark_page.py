@@ -16,7 +16,7 @@ from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.plotting._canvas import Background, dress, theme_of
 
-from .accounts_table import accounts_table
+from .accounts_table import ACCOUNTS_MEAN, accounts_table
 from .archive import ARCHIVE
 from .arena_report import OVERVIEW_MARKS, in_groups, loss_report, overview_table, stuck_table
 from .grouping import group_by_experiment, present
@@ -157,8 +157,7 @@ def page_text(
     if accounts:
         parts += [
             "## Subspaces",
-            "Largest principal angle to the true subspace at the end, of the min(d, d') that "
-            "exist. Coverage: share of the parameters whose true importance lies in its interval.",
+            ACCOUNTS_MEAN,
             accounts,
         ]
     if pictures[1:]:

@@ -23,6 +23,7 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.estimate import estimate_active_subspace
 from boring.typing import FloatArray
 
+from .account import judged_angle
 from .config import Experiment, get_experiment
 from .grouping import group_by_method
 from .metrics import largest_angle_degrees
@@ -182,9 +183,10 @@ def describe_subspace(record: RunRecord) -> list[str]:
             if record.trusted
             else "Its own check does NOT trust this subspace: take it as a hint only."
         )
-    if record.largest_angle_degrees is not None:
+    angle = judged_angle(record)
+    if angle is not None:
         lines.append(
-            f"The true subspace, which it was never told, is {record.largest_angle_degrees:.1f}° "
+            f"The true subspace, which it was never told, is {angle:.1f}° "
             "away (largest principal angle)."
         )
     return lines

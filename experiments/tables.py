@@ -11,6 +11,7 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 
+from .account import judged_angle, names_directions
 from .curves import regret_curves, value_curves
 from .grouping import group_by_method, present
 from .metrics import PairedComparison, Verdict, quartiles, verdicts_of
@@ -84,7 +85,8 @@ class MethodSummary:
         installed, are part of none and do not count as runs.
     best_value, simple_regret, largest_angle_degrees, seconds_per_ask : Spread or None
         Over seeds; seconds per suggestion is the mean of a run, so that no part of the cost hides
-        in rare slow steps.
+        in rare slow steps. Angles are of runs that name fewer directions than inputs, where the
+        truth has fewer, too.
     peak_memory_mib : Spread or None
         Over seeds.
     against_reference : PairedComparison or None
@@ -167,9 +169,7 @@ def _summary(
         best_value=values,
         simple_regret=known,
         largest_angle_degrees=Spread.of(
-            record.largest_angle_degrees
-            for record in runs
-            if record.largest_angle_degrees is not None
+            angle for record in runs if (angle := judged_angle(record)) is not None
         ),
         seconds_per_ask=Spread.of(
             float(np.mean(record.seconds_per_ask)) for record in runs if record.seconds_per_ask
@@ -327,8 +327,13 @@ def _notes(runs: Sequence[RunRecord], reference: str) -> list[str]:
     for method, group in group_by_method(runs).items():
         judged = [record for record in group if record.trusted is not None]
         if judged:
-            trusted = sum(record.trusted is True for record in judged)
-            notes.append(f"{method} trusts its own subspace in {trusted} of {len(judged)} runs.")
+            naming = [record for record in judged if names_directions(record)]
+            trusted = sum(record.trusted is True for record in naming)
+            whole = len(judged) - len(naming)
+            more = f" {whole} more keep every direction, and name none." if whole else ""
+            notes.append(
+                f"{method} trusts its own subspace in {trusted} of {len(naming)} runs.{more}"
+            )
     if reference not in {record.method for record in runs}:
         notes.append(f"No paired comparison: {reference!r} is not among the methods.")
     absences: dict[str, str] = {}

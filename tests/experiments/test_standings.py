@@ -11,6 +11,7 @@ from experiments.standings import (
     stuck_share,
     tied_with_best,
 )
+from experiments.tables import results_table
 
 SEEDS = range(8)
 
@@ -179,6 +180,8 @@ def test_accounts_by_hand(make_record):
             largest_angle_degrees=angle,
             trusted=trusted,
             learned_dim=2 if seed else None,
+            importance=(0.5, 0.3, 0.2),
+            true_basis=((1.0,), (0.0,), (0.0,)),
             importance_coverage=0.5 if seed == 1 else None,
         )
         for seed, (angle, trusted) in enumerate(angles)
@@ -189,8 +192,47 @@ def test_accounts_by_hand(make_record):
     assert summary.angle.median == 30.0
     assert summary.close == summary.wrong == pytest.approx(1 / 3)
     assert summary.dimensions == {1: 1, 2: 3}
+    assert (summary.n_whole, summary.right_dim) == (0, (1, 0, 3))
     assert summary.coverage == 0.5
     text = accounts_table([*records, bare])
     assert "1 (1x), 2 (3x)" in text
     assert "| gp" not in text
     assert accounts_table([bare]) == ""
+
+
+def test_a_subspace_of_every_direction_is_neither_near_nor_trusted(make_record):
+    """Two of three runs keep all three directions: every plane lies in them, at 0 degrees."""
+    plane = ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
+    runs = [
+        make_record(
+            [1.0],
+            seed=seed,
+            learned_dim=d,
+            largest_angle_degrees=angle,
+            trusted=trusted,
+            importance=(0.5, 0.3, 0.2),
+            true_basis=plane,
+        )
+        for seed, (d, angle, trusted) in enumerate(
+            [(3, 0.0, True), (3, 0.0, False), (2, 30.0, True)]
+        )
+    ]
+    (summary,) = summarise_accounts(runs)
+    assert (summary.n, summary.n_whole, summary.dimensions) == (3, 2, {2: 1})
+    assert (summary.close, summary.trusted, summary.wrong) == (0.0, 1.0, 1.0)
+    assert summary.right_dim == (1, 0, 0)
+    text = results_table(runs)
+    assert "30.0 [30.0, 30.0] (1 of 3)" in text
+    assert "trusts its own subspace in 1 of 1 runs. 2 more keep every direction" in text
+    (nothing,) = summarise_accounts(runs[:2])
+    assert (nothing.close, nothing.trusted, nothing.right_dim) == (None, None, (0, 0, 0))
+
+
+@pytest.mark.parametrize("true_basis", [((1.0, 0.0), (0.0, 1.0)), None])
+def test_nothing_is_near_a_truth_of_every_direction(make_record, true_basis):
+    run = make_record(
+        [1.0], problem="ackley-20", largest_angle_degrees=0.0, trusted=True, true_basis=true_basis
+    )
+    (summary,) = summarise_accounts([run])
+    assert (summary.angle, summary.close, summary.wrong, summary.right_dim) == (None,) * 4
+    assert summary.trusted == 1.0
