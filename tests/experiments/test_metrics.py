@@ -78,6 +78,8 @@ def test_paired_p_value_is_wilcoxons_on_the_logarithms(rng):
 def test_paired_comparison_with_nothing_to_test():
     assert compare_paired([1.0, 2.0], [1.0, 2.0]).p_value is None
     tied = compare_paired([1.0] * 6, [1.0] + [2.0] * 5)
+    dropped = compare_paired([1.0] * 6, [1.0, 2.0, 2.1, 2.2, 2.3, 2.4])
+    assert dropped.p_value == 2.0**-4  # exact, as without the pair that is equal
     assert tied.p_value >= 2.0**-4  # five that differ, to one side; a normal says .025
     with pytest.raises(InvalidInputError, match="as many"):
         compare_paired([1.0], [1.0, 2.0])
