@@ -86,7 +86,7 @@ def account_of_subspace(
         lead alone exceeds `boring.loop.subspace_turn.TRUSTED_GATE`, or if the refits are near
         unanimous and foresee plainly better (`UNANIMOUS_OVERLAP`). Passive draws, where there are
         enough, overrule all of these. Before the gate has scored a value, if refitting
-        cross-validation says so.
+        cross-validation says so. A W of all inputs names nothing and is not trusted.
     """
     starts = [factor_of(memory, X.shape[1])] if memory else []
     stretch = most_evident_stretch(
@@ -106,13 +106,15 @@ def account_of_subspace(
     if not memory:
         return estimate
     gate = gate_of(memory)
+    figures = {**estimate.trust, "gate": gate}
+    if estimate.effective_dim == X.shape[1]:
+        return replace(estimate, trusted=False, trust=figures)
     agreed = estimate.trust.get("overlap", 0.0) >= AGREED_OVERLAP
     if gate == 0.0:
         trusted = estimate.trusted
     else:
         trusted = gate > TRUSTED_GATE or (gate > 0 and agreed) or _is_unanimous(estimate)
-    figures = {**estimate.trust, "gate": gate}
-    if draws is not None and estimate.effective_dim < X.shape[1]:
+    if draws is not None:
         first = max(n_first, FEWEST_FIRST)
         changes = unexplained_changes(X, y, draws, estimate.active_basis, first)[-LAST_DRAWS:]
         if len(changes) >= FEWEST_DRAWS:
@@ -123,9 +125,8 @@ def account_of_subspace(
 
 
 def _is_unanimous(estimate: SubspaceEstimate) -> bool:
-    """Tell whether folds alone vouch for W. A W of all inputs is found again by any of them."""
-    dim, rank = estimate.active_basis.shape
-    if not estimate.trusted or rank == dim:
+    """Tell whether folds alone vouch for W."""
+    if not estimate.trusted:
         return False
     trust = estimate.trust
     lead = trust["log_density"] - trust["isotropic_log_density"]

@@ -71,7 +71,9 @@ def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | No
     reason = "Refits to parts of the data did not agree on it well enough"
     overlap = estimate.trust.get("overlap")
     change = estimate.trust.get("largest_change", 0.0)
-    if change > CHANGED:
+    if estimate.effective_dim == study.space.dim:
+        reason = "Every direction is kept, so that none is named"
+    elif change > CHANGED:
         reason = (
             f"All else drawn anew, the value changed by {change:.0%} of the first values' spread "
             "more than these directions explain"

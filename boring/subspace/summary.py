@@ -66,7 +66,10 @@ def summarize(estimate: SubspaceEstimate, names: Sequence[str] | None = None, to
 def _trust_line(estimate: SubspaceEstimate) -> str:
     if not estimate.trust:
         return "not checked by cross-validation"
+    dim, rank = estimate.active_basis.shape
     verdict = "trusted" if estimate.trusted else "NOT trusted"
+    if rank == dim:
+        verdict += ", every direction is kept"
     drawn = ""
     if "draws" in estimate.trust:
         drawn = (

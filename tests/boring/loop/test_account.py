@@ -86,6 +86,10 @@ def test_without_a_lead_over_the_run_folds_vouch_if_all_find_the_same_and_forese
     assert _account(monkeypatch, -1.0, overlap, lead, effective_dim) is trusted
 
 
+def test_a_subspace_of_all_inputs_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _account(monkeypatch, 50.0, 1.0, 5.0, 4)
+
+
 def _with_draws(monkeypatch: pytest.MonkeyPatch, gate: float, changes: list[float], along: float):
     """Return the account of a run that ends with draws, each moved along W by so much."""
     rng = np.random.default_rng(3)
