@@ -188,9 +188,9 @@ def log_leaves(data: FloatArray, means: FloatArray, variances: FloatArray) -> Fl
 
 def initial_track(
     data: FloatArray,
+    sample: FloatArray,
     structure: TrackStructure,
     n_channels: int,
-    batch: int,
     rng: np.random.Generator,
 ) -> Track:
     """Return B networks to begin with: leaves at observed values, weights from a flat Dirichlet.
@@ -198,16 +198,19 @@ def initial_track(
     Parameters
     ----------
     data : ndarray, shape (n, V), standardised
+    sample : ndarray, shape (B, n)
+        Weights of the observations; leaves are at those that are not left out.
     structure : TrackStructure
     n_channels : int
         C.
-    batch : int
-        B.
     rng : numpy.random.Generator
         Consumed.
     """
-    n, n_variables = data.shape
-    picks = rng.integers(n, size=(batch, n_variables, n_channels))
+    batch, n_variables = len(sample), data.shape[1]
+    rows = np.argsort(sample <= 0.0, axis=1, kind="stable")  # those left out come last
+    counts = (sample > 0.0).sum(axis=1)[:, None, None]
+    picks = rng.integers(counts, size=(batch, n_variables, n_channels))
+    picks = np.take_along_axis(rows, picks.reshape(batch, -1), axis=1).reshape(picks.shape)
     means = data[picks, np.arange(n_variables)[:, None]]
     means = means + 0.1 * rng.standard_normal(means.shape)
     variances = np.full(means.shape, 0.25)

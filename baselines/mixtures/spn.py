@@ -106,6 +106,7 @@ class SumProductNetworks:
     def draw(
         cls,
         data: FloatArray,
+        sample: FloatArray,
         alpha: FloatArray,
         n_channels: int,
         n_tracks: int,
@@ -116,13 +117,15 @@ class SumProductNetworks:
         Parameters
         ----------
         data : ndarray, shape (n, V), standardised, y last
+        sample : ndarray, shape (B, n)
+            Weights of the observations; 0 leaves one out.
         alpha : ndarray, shape (B,)
         n_channels, n_tracks : int
         rng : numpy.random.Generator
             Consumed.
         """
         tracks = [
-            initial_track(data, draw_structure(data.shape[1], rng), n_channels, len(alpha), rng)
+            initial_track(data, sample, draw_structure(data.shape[1], rng), n_channels, rng)
             for _ in range(n_tracks)
         ]
         return cls(tracks, np.full((n_tracks, len(alpha)), -np.log(n_tracks)), alpha)
@@ -287,10 +290,11 @@ def select_alpha(
     fold = folds_of(n, options.n_folds, rng)
     n_folds = int(fold.max()) + 1
     sample = (fold != np.arange(n_folds)[:, None]).astype(np.float64)
+    samples, alphas = np.tile(sample, (len(ALPHAS), 1)), np.repeat(ALPHAS, n_folds)
     networks = SumProductNetworks.draw(
-        data, np.repeat(ALPHAS, n_folds), options.n_channels, options.n_tracks, rng
+        data, samples, alphas, options.n_channels, options.n_tracks, rng
     )
-    train(networks, data, np.tile(sample, (len(ALPHAS), 1)), SELECT_ITERATIONS)
+    train(networks, data, samples, SELECT_ITERATIONS)
     shape = (len(ALPHAS), n_folds, n)
     held = fold[None, None, :]
     density, joint = (
@@ -333,10 +337,11 @@ class SpnOptimizer(SurrogateOptimizer):
         if is_due(memory, len(y), options.reselect_growth):
             chosen = {**select_alpha(data, options, rng), "selected_at": len(y)}
         restarts = np.full(options.n_restarts, chosen["alpha"])
+        sample = np.ones((len(restarts), len(y)))
         networks = SumProductNetworks.draw(
-            data, restarts, options.n_channels, options.n_tracks, rng
+            data, sample, restarts, options.n_channels, options.n_tracks, rng
         )
-        objective = train(networks, data, np.ones((len(restarts), len(y))), MAX_ITERATIONS)
+        objective = train(networks, data, sample, MAX_ITERATIONS)
         posterior = BlendedMixture(
             SpnMixture(networks.take(int(objective.argmax()))),
             standardiser,

@@ -40,7 +40,9 @@ def gmr(Z, y):
 
 def spn(Z, y):
     points = np.column_stack([Z, y])
-    networks = SumProductNetworks.draw(points, np.array([3.0]), 4, 2, np.random.default_rng(0))
+    networks = SumProductNetworks.draw(
+        points, np.ones((1, len(points))), np.array([3.0]), 4, 2, np.random.default_rng(0)
+    )
     train(networks, points, np.ones((1, len(y))), 50)
     return SpnMixture(networks)
 
