@@ -153,12 +153,15 @@ def check_callables(fun: object, callback: object, stopping: object) -> None:
 
 
 def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:
-    total = optimizer.n_told + n_evaluations
-    if optimizer.is_model_based and total < optimizer.n_initial:
+    total, before = optimizer.n_told + n_evaluations, optimizer.n_before_search
+    if optimizer.is_model_based and total < before:
+        kind, remedy = "a design", "n_initial"
+        if before > optimizer.n_initial:
+            kind, remedy = "the phase of learning", "what sets its length"
         warn(
-            f"The budget should exceed the initial design; {total} evaluations end inside a design "
-            f"of {optimizer.n_initial}, so that no point will come from the model. Raise "
-            "n_evaluations or lower n_initial.",
+            f"The budget should exceed what precedes the search; {total} evaluations end inside "
+            f"{kind} of {before}, so that no point will come from the model. Raise "
+            f"n_evaluations or lower {remedy}.",
             BudgetWarning,
         )
 

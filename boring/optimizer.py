@@ -215,7 +215,7 @@ class Optimizer(ToldRun, ABC):
         Warns
         -----
         BudgetWarning
-            If the run will end inside the initial design.
+            If the run will end inside the initial design, or the optimiser's phase of learning.
         """
         return run_loop(
             self,

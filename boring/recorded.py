@@ -186,6 +186,14 @@ class RecordedRun:
         return self._n_initial
 
     @property
+    def n_before_search(self) -> int:
+        """Evaluations before the first point that a model proposes for its value.
+
+        The initial design, and a phase of learning where the optimiser has one.
+        """
+        return self._n_initial
+
+    @property
     def entropy(self) -> int:
         """The integer from which every random number derives."""
         return self._entropy

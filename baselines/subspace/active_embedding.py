@@ -98,6 +98,11 @@ class ActiveEmbeddingOptimizer(Optimizer):
         return min(DEFAULT_EFFECTIVE_DIM, self.space.dim) if given is None else given
 
     @property
+    def n_before_search(self) -> int:
+        """Evaluations before the search: ``n_learning``, or a longer initial design."""
+        return max(self.n_initial, int(self.options.n_learning))
+
+    @property
     def active_basis(self) -> FloatArray | None:
         """Orthonormal basis (D, d) of the embedding at the last proposal; None before."""
         if "theta" not in self.memory:

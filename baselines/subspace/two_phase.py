@@ -160,6 +160,11 @@ class TwoPhaseOptimizer(Optimizer):
         return len(self._first_points)
 
     @property
+    def n_before_search(self) -> int:
+        """Evaluations before the search: the first phase, or a longer initial design."""
+        return max(self.n_initial, self.n_sampling)
+
+    @property
     def active_basis(self) -> FloatArray | None:
         """W, shape (D, d), orthonormal, of the last proposal; None in the first phase."""
         W = np.array(self.memory.get("W", []))

@@ -11,7 +11,7 @@ from baselines.subspace.active_embedding import ActiveEmbeddingOptimizer
 from baselines.subspace.coordinate_differences import CoordinateDifferencesOptimizer
 from baselines.subspace.si_bo import SiBoOptimizer, recover_gradients
 from baselines.subspace.tripathy import TripathyOptimizer
-from boring.exceptions import BoringWarning, InvalidInputError, SubspaceWarning
+from boring.exceptions import BoringWarning, BudgetWarning, InvalidInputError, SubspaceWarning
 from boring.subspace.stiefel import largest_angle, random_frame
 from boring.testing import OPTIMIZER_CHECKS, check_optimizer
 
@@ -73,6 +73,20 @@ def test_sampling_costs_what_it_says_and_finds_the_plane(make, cost):
     assert optimizer.active_basis.shape == (8, 2)
     assert largest_angle(optimizer.active_basis, W8) < np.radians(8)
     assert result.y[cost:].min() < -0.02  # the optimum is -.0336
+
+
+@pytest.mark.parametrize(
+    ("make", "n"),
+    [(SiBoOptimizer, 54), (CoordinateDifferencesOptimizer, 15), (ActiveEmbeddingOptimizer, 50)],
+)
+def test_a_budget_within_the_phase_of_learning_is_reported(make, n):
+    arguments = {"direction": "minimize", "seed": 0, "effective_dim": 1, "n_initial": 2}
+    optimizer = make([(-1, 1)] * 4, **arguments)
+    assert optimizer.n_before_search == n
+    message = f"3 evaluations end inside the phase of learning of {n}"
+    with pytest.warns(BudgetWarning, match=message):
+        optimizer.run(lambda x: float(np.sum(x)), 3, progress=False)
+    assert make([(-1, 1)] * 4, **{**arguments, "n_initial": 70}).n_before_search == 70
 
 
 def test_the_design_lies_in_the_box_and_is_asked_once():
