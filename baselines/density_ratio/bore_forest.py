@@ -11,7 +11,6 @@ order of the points, and hence the maximum, as it is, and is left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -81,12 +80,7 @@ class BoreForestOptimizer(DensityRatioOptimizer):
     options_type: ClassVar[type] = BoreForestOptions
     has_gradient: ClassVar[bool] = False
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
         options: BoreForestOptions = self.options
         forest = scikit_learn("ensemble").RandomForestClassifier(
             options.n_trees,
@@ -94,4 +88,4 @@ class BoreForestOptimizer(DensityRatioOptimizer):
             n_jobs=1,
             random_state=int(rng.integers(2**31)),
         )
-        return ForestScore(forest.fit(labelled.Z, labelled.good)), {}
+        return ForestScore(forest.fit(labelled.Z, labelled.good))

@@ -14,9 +14,8 @@ is what is maximised, by L-BFGS over the box: the probability itself is flat whe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -137,12 +136,7 @@ class BoreMlpOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "bore-mlp"
     options_type: ClassVar[type] = BoreMlpOptions
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
         options: BoreMlpOptions = self.options
         score = fit_scikit_network(
             labelled.Z,
@@ -152,4 +146,4 @@ class BoreMlpOptimizer(DensityRatioOptimizer):
             options.max_iterations,
             int(rng.integers(2**31)),
         )
-        return score, {}
+        return score

@@ -8,9 +8,8 @@ fitted: that takes five further fits and leaves the maximum where it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -108,10 +107,5 @@ class BoreSvmOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "bore-svm"
     options_type: ClassVar[type] = BoreSvmOptions
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
-        return fit_svm(labelled.Z, labelled.good, self.options.cost), {}
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        return fit_svm(labelled.Z, labelled.good, self.options.cost)

@@ -8,7 +8,6 @@ ties less than the probability; it is constant by pieces, and searched as a fore
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -81,12 +80,7 @@ class BoreTreesOptimizer(DensityRatioOptimizer):
     options_type: ClassVar[type] = BoreTreesOptions
     has_gradient: ClassVar[bool] = False
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
         options: BoreTreesOptions = self.options
         trees = scikit_learn("ensemble").GradientBoostingClassifier(
             n_estimators=options.n_trees,
@@ -94,4 +88,4 @@ class BoreTreesOptimizer(DensityRatioOptimizer):
             learning_rate=options.learning_rate,
             random_state=int(rng.integers(2**31)),
         )
-        return BoostedScore(trees.fit(labelled.Z, labelled.good)), {}
+        return BoostedScore(trees.fit(labelled.Z, labelled.good))

@@ -11,9 +11,8 @@ and sends the search to corners that lie far from all data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -109,11 +108,6 @@ class KdeRatioOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "kde-ratio"
     options_type: ClassVar[type] = RatioOptions
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
         Z, good, reach = labelled.Z, labelled.good, labelled.reach
-        return KdeRatioScore(density_of(Z[good], Z, reach), density_of(Z[~good], Z, reach)), {}
+        return KdeRatioScore(density_of(Z[good], Z, reach), density_of(Z[~good], Z, reach))

@@ -16,9 +16,8 @@ are drawn from :math:`\ell`, and that with the largest :math:`\ell / g` is the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -170,14 +169,9 @@ class TpeOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "tpe"
     options_type: ClassVar[type] = TpeOptions
 
-    def _fit(
-        self,
-        labelled: Labelled,
-        memory: Mapping[str, Any],
-        rng: np.random.Generator,
-    ) -> tuple[Acquisition, dict[str, Any]]:
+    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
         Z, good, reach = labelled.Z, labelled.good, labelled.reach
-        return ParzenScore(parzen_windows(Z[good], reach), parzen_windows(Z[~good], reach)), {}
+        return ParzenScore(parzen_windows(Z[good], reach), parzen_windows(Z[~good], reach))
 
     def _search(
         self,

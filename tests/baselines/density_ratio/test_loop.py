@@ -20,6 +20,7 @@ from boring.domain import Domain, GridLattice
 from boring.exceptions import InvalidInputError
 from boring.registry import get_optimizer
 from boring.testing import check_gradient
+from synthetic import get_problem
 
 NAMES = ("bore-mlp", "bore-forest", "bore-trees", "bore-svm", "tpe", "kde-ratio", "boggn")
 
@@ -78,7 +79,7 @@ def test_acquisition_search_is_as_good_as_many_random_points():
 
     def fit(*arguments):
         found = original(*arguments)
-        kept.append(found[0])
+        kept.append(found)
         return found
 
     optimizer._fit = fit
@@ -210,4 +211,20 @@ def test_boggn_with_other_covariances_and_a_fixed_precision(covariance):
         n_units=8,
     )
     optimizer.run(bowl, 14, progress=False)
-    assert optimizer.memory == {"fit": {}}
+    assert optimizer.memory == {}
+
+
+def test_no_classifier_of_a_run_of_boggn_is_constant(monkeypatch):
+    """The evidence is largest for a constant one: a fixed point followed on and on ends there."""
+    problem, fits = get_problem("hartmann6-6"), []
+    points = np.random.default_rng(0).uniform(-1, 1, (100, 6))
+    original = BoggnOptimizer._fit
+
+    def fit(self, *arguments):
+        fits.append(original(self, *arguments))
+        return fits[-1]
+
+    monkeypatch.setattr(BoggnOptimizer, "_fit", fit)
+    options = {"direction": "minimize", "seed": 3, "n_initial": 10, "random_share": 0.0}
+    BoggnOptimizer(problem.space, **options).run(problem, 18, progress=False)
+    assert min(np.ptp(found.value(points)) for found in fits) > 1.0
