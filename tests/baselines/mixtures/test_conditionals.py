@@ -1,6 +1,5 @@
 """Conditional mixtures against quadrature, brute force and linear regression."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,9 +16,8 @@ from baselines.mixtures.blending import (
     is_due,
 )
 from baselines.mixtures.gmr import GaussianMixtureRegression, fit_mixture, select_mixture
-from baselines.mixtures.kde import KdeMixture, KdeOptimizer, leave_one_out, select_bandwidths
+from baselines.mixtures.kde import KdeMixture, leave_one_out, select_bandwidths
 from baselines.mixtures.spn import SpnMixture, SumProductNetworks, train
-from boring.exceptions import UnknownNameError
 from boring.testing import check_gradient
 
 GRID = np.linspace(-40.0, 40.0, 4001)  # steps of a fifteenth of the least deviation
@@ -265,11 +263,3 @@ def test_hyperparameters_are_due_by_growth_and_never_when_kept():
     assert is_due({"selected_at": 10}, 11, 1.0)
     assert not is_due({"selected_at": 10}, 10, 1.0)
     assert not is_due({"selected_at": 10, "keep": True}, 99, 1.3)
-
-
-def test_kernel_densities_have_no_folds_and_refuse_a_state_that_names_them():
-    state = KdeOptimizer([(-1, 1)], direction="minimize", seed=0).state()
-    assert "n_folds" not in state.options
-    old = replace(state, options={**state.options, "n_folds": 10})
-    with pytest.raises(UnknownNameError, match="'kde' has no option 'n_folds'"):
-        KdeOptimizer.from_state(old)
