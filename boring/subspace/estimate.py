@@ -98,8 +98,8 @@ class SubspaceEstimate:
     axis_aligned : bool
         Whether W is spanned by coordinate axes.
     predictor : CalibratedPredictor
-        In the caller's units of y: W's GP with inflated variance if W is trusted, else
-        the isotropic GP. Takes scaled inputs.
+        In the caller's units of y: W's GP with inflated variance if the check accepted W,
+        else the isotropic GP. Takes scaled inputs.
     fold_bases : tuple of ndarray, each (D, d)
         W as each fold of the trust check found it, from the points outside the fold; empty
         without a check. `boring.subspace.rotation.loading_errors` makes errors of them.
