@@ -54,11 +54,11 @@ demo: $(INSTALLED) ## Embedded Camelback: BORING against REMBO, a plain GP and S
 
 test: lint types ## Lint, types and the fast tests (what CI runs)
 	@echo "==> Testing (the slow tier: make test-all)"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) -q
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal -q
 
 test-all: lint types ## The same with the slow statistical tests
 	@echo "==> Testing, slow tier included"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) -q -m "slow or not slow"
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal -q -m "slow or not slow"
 
 lint: $(INSTALLED) ## Style and docstrings (ruff)
 	@echo "==> Linting with ruff"

@@ -9,33 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
-SECONDS = 120
+SECONDS = 240
 
 
-def run(script, directory):
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-
-
-def test_all_blocks_run_in_sequence_without_a_warning(tmp_path):
-    assert len(BLOCKS) >= 4
-    done = run("\n".join(BLOCKS), tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "best value" in done.stdout
-    assert "15" in done.stdout.splitlines()
-    assert "bunches" in done.stdout
-
-
-def test_the_first_block_finds_the_optimum_and_names_the_subspace(tmp_path):
-    check = """
+CHECK = """
 import numpy as np
 from boring.subspace.stiefel import largest_angle
 W = np.zeros((10, 2))
@@ -45,13 +22,30 @@ print("GAP", result.y_best + 0.31)
 print("ANGLE", np.degrees(largest_angle(result.subspace.active_basis, W)))
 print("TRUSTED", int(result.subspace.trusted))
 """
-    done = run(BLOCKS[0] + check, tmp_path)
+
+
+def test_all_blocks_run_without_a_warning_and_the_first_finds_optimum_and_subspace(tmp_path):
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    assert len(BLOCKS) >= 4
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join([BLOCKS[0], CHECK, *BLOCKS[1:]])],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
+    assert "best value" in done.stdout
+    assert "15" in done.stdout.splitlines()
+    assert "bunches" in done.stdout
+    first = done.stdout.split("GAP")[0]
     figures = dict(re.findall(r"^(GAP|ANGLE|TRUSTED) (\S+)$", done.stdout, flags=re.MULTILINE))
     assert 0.0 <= float(figures["GAP"]) < 1e-2
     assert float(figures["ANGLE"]) < 10.0
     # Whether the run trusts it hangs on rounding, hence on the processor: the words must fit.
-    assert ("NOT trusted" in done.stdout) == (figures["TRUSTED"] == "0")
+    assert ("NOT trusted" in first) == (figures["TRUSTED"] == "0")
 
 
 def test_ten_lines_are_ten_lines():

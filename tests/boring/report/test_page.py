@@ -116,7 +116,7 @@ def test_the_page_has_findings_figures_and_all_evaluations(study, text):
     figures = [a["id"] for a in page.all("figure")]
     assert figures == [
         "convergence", "importance", "loadings", "summary", "slices", "spectrum", "dimension",
-        "parallel",
+        "components", "parallel",
     ]  # fmt: skip
     rows = text.split("<table class=data>")[1].split("<tbody>")[1].count("<tr")
     assert rows == study.status().n_told == 17
