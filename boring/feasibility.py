@@ -184,7 +184,8 @@ class Feasibility:
         unit : float
             The result takes offsets u from the center, in this unit.
         n_points : int
-            Nearest points that make the neighbourhood, those without a finite value not counted.
+            Nearest points with a known constraint that make its neighbourhood; as many more as
+            points have failed.
         fit : callable
             From offsets (k, D) and standardised values (k,) to their GP.
         """
