@@ -9,7 +9,7 @@ Median regret after 50 evaluations, the first ten of a common Sobol design, five
 the default options (Branin, Hartmann6):
 
     random 1.53, 1.52; TPE .13, .79; KDE ratio .37, 1.16; SVM .31, 1.38; boosted trees .28, 1.28;
-    network .15, 1.78; forest 1.62, not measured; BOGGN .17, 1.8 (six other seeds)
+    network .15, 1.78; forest 1.62, not measured; BOGGN .22, 1.4 (20 seeds)
 
 So the forest on Branin and the network on Hartmann6 are no better than chance there, and TPE is
 the best of them. One-stage goal seeking with a Gaussian process reaches .002 and .087.
