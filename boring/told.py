@@ -21,7 +21,7 @@ from .history import History, Tell, frozen_point
 from .recorded import RecordedRun
 from .space import Box
 from .typing import FloatArray
-from .validation import as_constraints, as_points, as_values
+from .validation import as_constraints, as_points, as_values, is_whole
 
 __all__ = ["ToldRun", "inside"]
 
@@ -32,10 +32,6 @@ BOUND_TOLERANCE = 1e-9
 """How far outside the box, relative to its sides, a told point is taken for rounding."""
 
 Notice = tuple[type[BoringWarning], str]
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
 
 
 def _place_of(tell: Tell) -> str:
@@ -149,7 +145,7 @@ class ToldRun(RecordedRun):
             If there is a journal and it cannot be written; the point is withdrawn all the same.
         """
         with self._mutex:
-            if not _is_whole(number) or number not in self._history.pending:
+            if not is_whole(number) or number not in self._history.pending:
                 raise InvalidInputError(
                     f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
                     f"{list(self._history.pending)}. Ask first, or pass one of these."

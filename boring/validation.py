@@ -6,7 +6,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ __all__ = [
     "as_values",
     "check_options",
     "from_text",
+    "is_whole",
     "real_array",
     "suggest",
 ]
@@ -225,6 +226,17 @@ def as_constraints(
     return values
 
 
+def is_whole(value: object) -> TypeGuard[int | np.integer[Any]]:
+    """Return whether a value is an integer, of Python or numpy, and no bool.
+
+    Examples
+    --------
+    >>> is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
+    (True, False, False)
+    """
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
     """Return an integer of at least ``minimum``.
 
@@ -251,7 +263,7 @@ def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
     >>> as_positive_int(3, "n")
     3
     """
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < minimum:
+    if not is_whole(value) or value < minimum:
         raise InvalidInputError(
             f"{name} must be an integer of at least {minimum}; received {value!r}. "
             f"Pass for example {name}={max(minimum, 1)}."

@@ -168,6 +168,11 @@ def _quantile(ordered: FloatArray, share: float) -> float:
     return float(low if weight == 0.0 or low == high else (1.0 - weight) * low + weight * high)
 
 
+def _least_p_value(n: int) -> float:
+    """Return the two-sided p-value of n pairs that differ to one side."""
+    return min(1.0, 2.0 ** (1 - n))
+
+
 @dataclass(frozen=True)
 class PairedComparison:
     """Outcome of one method against another on the same seeds.
@@ -195,7 +200,7 @@ class PairedComparison:
     @property
     def least_p_value(self) -> float:
         """The smallest p-value that so many pairs can have: all of them differ, to one side."""
-        return min(1.0, 2.0 ** (1 - self.n))
+        return _least_p_value(self.n)
 
 
 def compare_paired(
@@ -242,7 +247,7 @@ def compare_paired(
     if difference.size >= 2:
         from scipy.stats import wilcoxon
 
-        p_value = max(float(wilcoxon(difference).pvalue), 2.0 ** (1 - difference.size))
+        p_value = max(float(wilcoxon(difference).pvalue), _least_p_value(difference.size))
     return PairedComparison(
         wins=int(np.sum(~tied & (a < b))),
         ties=int(np.sum(tied)),

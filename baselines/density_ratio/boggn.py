@@ -143,7 +143,8 @@ class BoggnOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "boggn"
     options_type: ClassVar[type] = BoggnOptions
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         options: BoggnOptions = self.options
         Z, good = labelled.Z, labelled.good
         network = Network((Z.shape[1], options.n_units, options.n_units, 1))

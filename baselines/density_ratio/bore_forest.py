@@ -80,7 +80,8 @@ class BoreForestOptimizer(DensityRatioOptimizer):
     options_type: ClassVar[type] = BoreForestOptions
     has_gradient: ClassVar[bool] = False
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         options: BoreForestOptions = self.options
         forest = scikit_learn("ensemble").RandomForestClassifier(
             options.n_trees,

@@ -136,7 +136,8 @@ class BoreMlpOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "bore-mlp"
     options_type: ClassVar[type] = BoreMlpOptions
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         options: BoreMlpOptions = self.options
         score = fit_scikit_network(
             labelled.Z,

@@ -107,5 +107,6 @@ class BoreSvmOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "bore-svm"
     options_type: ClassVar[type] = BoreSvmOptions
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         return fit_svm(labelled.Z, labelled.good, self.options.cost)

@@ -80,7 +80,8 @@ class BoreTreesOptimizer(DensityRatioOptimizer):
     options_type: ClassVar[type] = BoreTreesOptions
     has_gradient: ClassVar[bool] = False
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         options: BoreTreesOptions = self.options
         trees = scikit_learn("ensemble").GradientBoostingClassifier(
             n_estimators=options.n_trees,

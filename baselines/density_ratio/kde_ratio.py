@@ -108,6 +108,7 @@ class KdeRatioOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "kde-ratio"
     options_type: ClassVar[type] = RatioOptions
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         Z, good, reach = labelled.Z, labelled.good, labelled.reach
         return KdeRatioScore(density_of(Z[good], Z, reach), density_of(Z[~good], Z, reach))

@@ -167,18 +167,14 @@ class DensityRatioOptimizer(Optimizer):
             check_fits(self.options.effective_dim, self.space.dim)
 
     @abstractmethod
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
-        """Return a score of Z that grows with the probability of good.
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z, fitted to labelled points, that grows with the probability of good.
 
         Parameters
         ----------
         labelled : Labelled
         rng : numpy.random.Generator
         """
-
-    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
-        """Return the score of any labelled points."""
-        return self._fit(labelled, rng)
 
     def _propose(self, context: ProposalContext) -> Proposal:
         options: RatioOptions = self.options
@@ -196,7 +192,7 @@ class DensityRatioOptimizer(Optimizer):
             if basis is None
             else Labelled(X @ basis, labels, np.abs(basis).sum(axis=0))
         )
-        score = self._fit(labelled, context.rng)
+        score = self.scored(labelled, context.rng)
         incumbent = finite_X[int(np.argmax(y))]
         found = self._search(score, incumbent, basis, context)
         x, crowded = self._apart(found.x, incumbent, context)

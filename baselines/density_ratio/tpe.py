@@ -169,7 +169,8 @@ class TpeOptimizer(DensityRatioOptimizer):
     name: ClassVar[str] = "tpe"
     options_type: ClassVar[type] = TpeOptions
 
-    def _fit(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+    def scored(self, labelled: Labelled, rng: np.random.Generator) -> Acquisition:
+        """Return a score of Z; see `DensityRatioOptimizer.scored`."""
         Z, good, reach = labelled.Z, labelled.good, labelled.reach
         return ParzenScore(parzen_windows(Z[good], reach), parzen_windows(Z[~good], reach))
 

@@ -17,7 +17,7 @@ from boring.exceptions import BoringWarning, InvalidInputError, OutsideSpaceErro
 from boring.parameters import ParameterSpace
 from boring.validation import as_float, from_text, suggest
 
-from ._tables import labels, texts_of
+from ._tables import labels, named_constraints, texts_of
 from .recorded import RecordedStudy
 
 __all__ = ["Row", "entries", "is_study_file", "rows_of"]
@@ -87,9 +87,8 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
 def _rows_of_study(study: RecordedStudy) -> list[Row]:
     rows = []
     for index, (told, parameters) in enumerate(study.told()):
-        constraints = told.constraints or (float("nan"),) * study.n_constraints
-        named = {f"constraint_{number}": c for number, c in enumerate(constraints, start=1)}
-        outcome = {"value": told.y, **named, "error": told.error}
+        constraints = named_constraints(told, study.n_constraints)
+        outcome = {"value": told.y, **constraints, "error": told.error}
         rows.append(Row(f"Row {index} of the study", parameters, outcome))
     return rows
 

@@ -15,7 +15,7 @@ from boring.extras import require
 from boring.history import History, Tell
 from boring.parameters import ParameterSpace
 
-__all__ = ["dataframe", "labels", "rows_of_history", "texts_of", "write_csv"]
+__all__ = ["dataframe", "labels", "named_constraints", "rows_of_history", "texts_of", "write_csv"]
 
 
 def labels(names: Sequence[str], n_constraints: int) -> dict[str, str]:
@@ -36,6 +36,12 @@ def columns(names: Sequence[str], n_constraints: int) -> list[str]:
     return [number, *names, *others]
 
 
+def named_constraints(tell: Tell, n_constraints: int) -> dict[str, float]:
+    """Return the constraints of a value by the names that `labels` knows; NaN is not known."""
+    values = tell.constraints or (float("nan"),) * n_constraints
+    return {f"constraint_{index}": value for index, value in enumerate(values, start=1)}
+
+
 def rows_of_history(
     history: History,
     told: Iterable[tuple[Tell, dict[str, Any]]],
@@ -46,14 +52,14 @@ def rows_of_history(
     label = labels(names, n_constraints)
     rows = []
     for tell, parameters in told:
-        constraints = tell.constraints or (float("nan"),) * n_constraints
+        constraints = named_constraints(tell, n_constraints)
         ask = None if tell.ask is None else history.asks[tell.ask]
-        status = "ok" if all(c <= 0 for c in constraints) else "infeasible"
+        status = "ok" if all(c <= 0 for c in constraints.values()) else "infeasible"
         row = {
             label["number"]: tell.ask,
             **parameters,
             label["value"]: tell.y,
-            **{label[f"constraint_{i}"]: c for i, c in enumerate(constraints, start=1)},
+            **{label[name]: c for name, c in constraints.items()},
             label["status"]: status if np.isfinite(tell.y) else "failed",
             label["error"]: tell.error,
             label["phase"]: "told" if ask is None else ask.phase,

@@ -13,7 +13,7 @@ from boring.exceptions import InvalidInputError
 from boring.history import History, Tell, frozen_point
 from boring.parameters import ParameterSpace
 from boring.typing import FloatArray
-from boring.validation import as_constraints, as_real, as_values
+from boring.validation import as_constraints, as_real, as_values, is_whole
 
 from .status import Suggestion
 
@@ -117,7 +117,7 @@ def _place(
                 number = suggestion.number
                 return asks[number].x, number, {}
         return frozen_point(x), None, {"parameters": configuration}
-    if isinstance(what, bool) or not isinstance(what, (int, np.integer)):
+    if not is_whole(what):
         raise InvalidInputError(
             "A value belongs to a suggestion, its number, or a dictionary of parameters; "
             f"received {type(what).__name__} {str(what)[:60]!r}. Pass the number as an int, and of "

@@ -75,14 +75,14 @@ def test_acquisition_search_is_as_good_as_many_random_points():
     )
     optimizer.run(bowl, 14, progress=False)
     kept = []
-    original = optimizer._fit
+    original = optimizer.scored
 
     def fit(*arguments):
         found = original(*arguments)
         kept.append(found)
         return found
 
-    optimizer._fit = fit
+    optimizer.scored = fit
     x = optimizer.space.scale(optimizer.ask())
     points = np.random.default_rng(0).uniform(-1, 1, (20000, 2))
     assert kept[0].value(x)[0] >= kept[0].value(points).max() - 1e-3
@@ -102,13 +102,13 @@ def test_a_lattice_is_searched_among_its_points(name):
 
 def test_labels_are_made_anew_of_all_values(monkeypatch):
     seen = []
-    original = KdeRatioOptimizer._fit
+    original = KdeRatioOptimizer.scored
 
     def fit(self, labelled, *arguments):
         seen.append(labelled.good)
         return original(self, labelled, *arguments)
 
-    monkeypatch.setattr(KdeRatioOptimizer, "_fit", fit)
+    monkeypatch.setattr(KdeRatioOptimizer, "scored", fit)
     optimizer = KdeRatioOptimizer(
         [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=1, random_share=0.0
     )
@@ -218,13 +218,13 @@ def test_no_classifier_of_a_run_of_boggn_is_constant(monkeypatch):
     """The evidence is largest for a constant one: a fixed point followed on and on ends there."""
     problem, fits = get_problem("hartmann6-6"), []
     points = np.random.default_rng(0).uniform(-1, 1, (100, 6))
-    original = BoggnOptimizer._fit
+    original = BoggnOptimizer.scored
 
     def fit(self, *arguments):
         fits.append(original(self, *arguments))
         return fits[-1]
 
-    monkeypatch.setattr(BoggnOptimizer, "_fit", fit)
+    monkeypatch.setattr(BoggnOptimizer, "scored", fit)
     options = {"direction": "minimize", "seed": 3, "n_initial": 10, "random_share": 0.0}
     BoggnOptimizer(problem.space, **options).run(problem, 18, progress=False)
     assert min(np.ptp(found.value(points)) for found in fits) > 1.0
