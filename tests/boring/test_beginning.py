@@ -168,7 +168,9 @@ def test_pairs_may_be_none_or_a_tuple(m):
 @pytest.mark.parametrize("is_known", [True, False])
 def test_the_same_call_resumes(tmp_path, is_known):
     path = tmp_path / "run.jsonl"
-    arguments = {"x0": X0, "seed": 3, **({"y0": [bowl(x) for x in X0]} if is_known else {})}
+    arguments = {"x0": X0, "seed": 3, "method": "gp"}
+    if is_known:
+        arguments["y0"] = [bowl(x) for x in X0]
     whole = boring.minimize(bowl, BOUNDS, 8, **arguments)
     for fails_at in (0, 1, 4):
         with pytest.raises(EvaluationError):

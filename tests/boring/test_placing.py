@@ -54,7 +54,7 @@ def check(X, domain=MIXED, space=BOX):
 def test_every_optimizer_asks_what_the_domain_allows(name):
     optimizer = drive(make(name), 7)
     optimizer.ask(4)
-    check(np.vstack([optimizer.result().X, optimizer.pending]))
+    check(np.vstack([optimizer.history.X, optimizer.pending]))
 
 
 @pytest.mark.parametrize("name", ["boring", "rembo"])
@@ -152,8 +152,8 @@ def test_constraints_count_in_what_is_left():
 
 def test_points_are_repeated_on_request():
     optimizer = drive(make("boring", SQUARE, SMALL, repeats=True), 12, square)
-    assert len(np.unique(optimizer.result().X, axis=0)) < 12
-    check(np.unique(optimizer.result().X, axis=0), SMALL, SQUARE)
+    assert len(np.unique(optimizer.history.X, axis=0)) < 12
+    check(np.unique(optimizer.history.X, axis=0), SMALL, SQUARE)
 
 
 def test_told_points_need_not_lie_on_the_lattice_but_take_its_points():
@@ -176,8 +176,8 @@ def test_a_sliver_is_found_and_kept_to(name):
         [lambda U: np.abs(U[:, 0] - U[:, 1] ** 2) - 1e-4, lambda U: 0.6 - U[:, 3]],
     )
     optimizer = drive(make(name, domain=sliver), 8)
-    check(optimizer.result().X, sliver)
-    spread = np.ptp(BOX.scale(optimizer.result().X), axis=0)
+    check(optimizer.history.X, sliver)
+    spread = np.ptp(BOX.scale(optimizer.history.X), axis=0)
     assert spread[1] > 0.3, "the design does not spread along the sliver"
 
 
@@ -249,7 +249,7 @@ def test_parameters_with_conditions_and_constraints():
         assert ("slope" in configuration) == (configuration["kind"] == "a")
         loss = (np.log(configuration["gain"]) - 1) ** 2 + configuration["layers"]
         optimizer.tell(x, loss + configuration.get("slope", 0.5) ** 2)
-    check(optimizer.result().X, space.domain, space.box)
+    check(optimizer.history.X, space.domain, space.box)
 
 
 # What BORING makes of it.
@@ -265,7 +265,7 @@ def test_boring_finds_the_optimum_of_a_mixed_quadratic():
         return float((u**2) @ [1, 2, 1, 3, 0.5] + 0.5 * u[0] * u[3])
 
     optimizer = make("boring", space, domain, n_initial=None)
-    result = optimizer.run(quadratic, 32, progress=False)
-    check(result.X, domain, space)
-    np.testing.assert_allclose(result.x_best[[0, 3]], best[[0, 3]], atol=1e-9)
-    assert result.y_best < 1e-4
+    X, y = drive(optimizer, 32, quadratic).history.X, optimizer.history.y
+    check(X, domain, space)
+    np.testing.assert_allclose(X[np.argmin(y)][[0, 3]], best[[0, 3]], atol=1e-9)
+    assert y.min() < 1e-4

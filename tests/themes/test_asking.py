@@ -17,7 +17,7 @@ def test_ask_survives_near_copies_and_strange_values_even_where_numpy_raises(nam
     optimizer = get_optimizer(name)([[-1.0, 1.0]] * 3, direction="minimize", seed=0)
     base = rng.uniform(-0.9, 0.9, 3)
     with np.errstate(all="raise"):  # what some users set for their own code
-        for step in range(16):
+        for step in range(12):
             for x in optimizer.ask(1 + step % 3):
                 assert np.all(np.abs(x) <= 1.0)
                 value = float(x @ x) if step % 2 else float(rng.choice(STRANGE))
@@ -55,19 +55,19 @@ def test_no_suggestion_seeks_the_edge_where_the_optimum_is_inside():
     for _ in range(30):
         x = optimizer.ask()[0]
         optimizer.tell(x, np.sum((x - target) ** 2))
-    later = optimizer.data.X[15:]
-    assert np.mean(np.abs(later) > 0.999) < 0.1
-    assert np.abs(optimizer.result().x_best - target).max() < 0.01
+    X, y = optimizer.history.X, optimizer.history.y
+    assert np.mean(np.abs(X[15:]) > 0.999) < 0.1
+    assert np.abs(X[np.argmin(y)] - target).max() < 0.01
 
 
 def test_past_convergence_the_acquisition_is_a_number_and_points_are_new():
     optimizer = BoringOptimizer([[-1.0, 1.0]] * 2, direction="minimize", seed=0)
     optimizer.tell(np.zeros(2), 0.0)  # the optimum, exactly
-    for _ in range(32):
+    for _ in range(25):
         x = optimizer.ask()[0]
         optimizer.tell(x, 1e6 * (x @ x))
     asks = optimizer.state().history.asks
     found = [ask.info["acquisition"] for ask in asks if "acquisition" in ask.info]
     assert len(set(found)) == len(found) > 5
     assert np.all(np.isfinite(found))
-    assert len(np.unique(optimizer.data.X, axis=0)) == 33
+    assert len(np.unique(optimizer.data.X, axis=0)) == 26

@@ -11,35 +11,50 @@ from boring.space import Box
 from boring.subspace.stiefel import is_orthonormal, largest_angle
 from synthetic import get_problem
 
+#: Evaluations of the run that several tests look at: enough for learned directions and a draw of
+#: the passive coordinates.
+N_CAMELBACK = 44
+
 
 @functools.cache
 def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, object]:
     problem = get_problem(name, seed)
     optimizer = BoringOptimizer(problem.space, direction="minimize", seed=seed, **options)
-    optimizer.run(problem, n, progress=False)
-    return optimizer, problem
+    return _drive(optimizer, problem, n), problem
 
 
-@pytest.mark.statistical
+def _drive(optimizer: BoringOptimizer, fun, n: int) -> BoringOptimizer:
+    """Ask and tell until n are told: `run` would estimate the subspace in the end, which costs."""
+    while optimizer.n_told < n:
+        x = optimizer.ask()[0]
+        optimizer.tell(x, fun(x))
+    return optimizer
+
+
+@functools.cache
+def _finds(seed: int, n: int) -> bool:
+    """Whether a run of n evaluations finds five digits, and the subspace by its rank and angle."""
+    optimizer, problem = _run("camelback-2-in-5", seed, n)
+    result = optimizer.result()
+    W = result.subspace.active_basis
+    assert is_orthonormal(W, 1e-10)
+    named = W.shape[1] == 2 and np.rad2deg(largest_angle(W, problem.true_basis)) < 10
+    return bool(named and result.y_best - problem.optimum < 1e-5)
+
+
 def test_finds_many_digits_and_the_subspace_of_the_embedded_camelback() -> None:
-    near, named = 0, 0
-    for seed in (1, 0, 2):
-        if min(near, named) == 2:
-            break  # two of three, whatever the third
-        optimizer, problem = _run("camelback-2-in-5", seed, 60)
-        result = optimizer.result()
-        near += result.y_best - problem.optimum < 1e-5
-        W = result.subspace.active_basis
-        assert is_orthonormal(W, 1e-10)
-        if W.shape[1] == 2:
-            named += np.rad2deg(largest_angle(W, problem.true_basis)) < 10
-    assert near >= 2
-    assert named >= 2
+    assert _finds(1, N_CAMELBACK) or _finds(0, N_CAMELBACK)
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_finds_them_in_two_of_three_seeds() -> None:
+    assert sum(_finds(seed, 60) for seed in (1, 0, 2)) >= 2
 
 
 def test_phases_weights_and_gate_are_on_record() -> None:
-    optimizer, _ = _run("parabola-1-in-5", 0, 30)
-    records = optimizer.result().records
+    optimizer, _ = _run("parabola-1-in-5", 0, 25, effective_dim=1)
+    records = optimizer.history.asks
     phases = {record.phase for record in records}
     assert {"initial", "portfolio", "local"} <= phases
     searches = [r for r in records if r.phase in ("portfolio", "subspace")]
@@ -56,28 +71,33 @@ def test_phases_weights_and_gate_are_on_record() -> None:
 
 
 def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
-    optimizer, _ = _run("parabola-1-in-5", 1, 24, subspace_every=0, local_from=0)
-    assert {r.phase for r in optimizer.result().records} == {"initial", "portfolio"}
+    optimizer, _ = _run("parabola-1-in-3", 1, 20, subspace_every=0, local_from=0, effective_dim=1)
+    assert {ask.phase for ask in optimizer.history.asks} == {"initial", "portfolio"}
     assert optimizer.memory["subspace"] == {}
     assert optimizer.subspace is not None, "the account does not need the turns"
 
 
 def test_local_steps_say_along_how_many_learned_directions_they_look() -> None:
-    def directions(**options):
-        optimizer, _ = _run("camelback-2-in-5", 1, 36 if options else 60, **options)
-        return [r.info["directions"] for r in optimizer.result().records if r.phase == "local"]
+    def directions(optimizer):
+        asks = optimizer.history.asks
+        return [ask.info["directions"] for ask in asks if ask.phase == "local"]
 
-    looked = directions()
+    run, problem = _run("camelback-2-in-5", 1, N_CAMELBACK)
+    looked = directions(run)
     assert looked[0] is None, "too few points"
     assert 2 in looked
     assert set(looked) <= {None, 1, 2, 3, 4, 5}
-    assert set(directions(effective_dim=3)) <= {None, 3}
-    assert set(directions(subspace_every=0)) == {None}
+    assert set(directions(_run("camelback-2-in-5", 1, N_CAMELBACK, subspace_every=0)[0])) == {None}
+    known = BoringOptimizer(problem.space, direction="minimize", seed=1, effective_dim=3)
+    known.tell(run.history.X[:36], run.history.y[:36])
+    while not directions(known):
+        _drive(known, problem, known.n_told + 1)
+    assert directions(known) == [3]
 
 
 def test_a_settled_search_starts_afresh_and_comes_back() -> None:
-    optimizer, _ = _run("parabola-1-in-2", 0, 48, n_initial=2)
-    records = optimizer.result().records
+    optimizer, _ = _run("parabola-1-in-2", 0, 44, n_initial=2, subspace_every=0)
+    records = optimizer.history.asks
     fresh = [r for r in records if r.phase.startswith("fresh")]
     assert {"fresh design", "fresh portfolio"} <= {r.phase for r in fresh}
     assert [r.info["points of the start"] for r in fresh][:3] == [0, 1, 2]
@@ -89,23 +109,25 @@ def test_a_settled_search_starts_afresh_and_comes_back() -> None:
 
 
 def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
-    optimizer, problem = _run("camelback-2-in-5", 1, 60)
-    records = optimizer.result().records
-    draws = [r for r in records if r.phase == "passive draw"]
-    assert len(draws) >= 3
+    optimizer, problem = _run("camelback-2-in-5", 1, N_CAMELBACK)
+    X, y, asks = optimizer.history.X, optimizer.history.y, optimizer.history.asks
+    draws = [i for i, ask in enumerate(asks) if ask.phase == "passive draw"]
+    assert draws
     last = draws[-1]
-    best = min(records[: last.index], key=lambda r: r.y)
-    assert last.info["directions"] == 2
-    assert np.linalg.norm(last.x - best.x) > 0.1
-    assert last.y - best.y < 0.01 * (np.median([r.y for r in records[:8]]) - problem.optimum)
-    assert not {
-        r.phase for r in _run("camelback-2-in-5", 1, 60, subspace_every=0)[0].result().records
-    } & {"passive draw"}
+    best = np.argmin(y[:last])
+    assert asks[last].info["directions"] == 2
+    assert np.linalg.norm(X[last] - X[best]) > 0.1
+    assert y[last] - y[best] < 0.01 * (np.median(y[:8]) - problem.optimum)
+    without, _ = _run("camelback-2-in-5", 1, N_CAMELBACK, subspace_every=0)
+    assert "passive draw" not in {ask.phase for ask in without.history.asks}
 
 
 def test_without_fresh_starts_there_are_none() -> None:
-    optimizer, _ = _run("parabola-1-in-2", 0, 36, n_initial=2, fresh_starts=False)
-    phases = {record.phase for record in optimizer.result().records}
+    options = {"n_initial": 2, "subspace_every": 0}
+    with_them, _ = _run("parabola-1-in-2", 0, 44, **options)
+    assert "fresh design" in {ask.phase for ask in with_them.history.asks[:30]}
+    optimizer, _ = _run("parabola-1-in-2", 0, 30, fresh_starts=False, **options)
+    phases = {ask.phase for ask in optimizer.history.asks}
     assert {"initial", "portfolio", "local"} <= phases
     assert phases <= {"initial", "portfolio", "plain", "subspace", "local"}
 
@@ -113,8 +135,8 @@ def test_without_fresh_starts_there_are_none() -> None:
 @pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
 def test_fresh_starts_survive_failures_and_batches() -> None:
     problem = get_problem("parabola-1-in-2", 1)
-    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=4)
-    optimizer.run(problem, 16, progress=False)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=4, effective_dim=1)
+    _drive(optimizer, problem, 16)
     phases = set()
     for round_ in range(12):
         points = optimizer.ask(2)
@@ -125,19 +147,22 @@ def test_fresh_starts_survive_failures_and_batches() -> None:
 
 
 def test_a_rebuilt_optimiser_asks_the_same_at_every_step() -> None:
-    problem = get_problem("camelback-2-in-5", 3)
-    kept = BoringOptimizer(problem.space, direction="minimize", seed=5)
-    for _ in range(20):
+    problem = get_problem("parabola-1-in-3", 3)
+    early = {"local_from": 8, "subspace_from": 8, "effective_dim": 1}
+    kept = BoringOptimizer(problem.space, direction="minimize", seed=5, **early)
+    for _ in range(16):
         rebuilt = BoringOptimizer.from_state(kept.state())
         x = kept.ask()[0]
         np.testing.assert_array_equal(rebuilt.ask()[0], x)
         kept.tell(x, problem(x))
+    assert {ask.phase for ask in kept.history.asks} >= {"portfolio", "local", "subspace"}
 
 
 def test_values_are_only_compared_so_sign_and_scale_do_not_matter() -> None:
-    problem = get_problem("parabola-1-in-5", 2)
-    down = BoringOptimizer(problem.space, direction="minimize", seed=1)
-    up = BoringOptimizer(problem.space, direction="maximize", seed=1)
+    problem = get_problem("parabola-1-in-3", 2)
+    early = {"local_from": 8, "subspace_from": 8, "effective_dim": 1}
+    down = BoringOptimizer(problem.space, direction="minimize", seed=1, **early)
+    up = BoringOptimizer(problem.space, direction="maximize", seed=1, **early)
     for _ in range(14):
         x = down.ask()[0]
         np.testing.assert_array_equal(up.ask()[0], x)
@@ -186,8 +211,8 @@ def test_one_dimension() -> None:
 def test_noisy_objective_is_not_chased() -> None:
     rng = np.random.default_rng(0)
     optimizer = BoringOptimizer([[-1.0, 1.0]] * 3, direction="minimize", seed=4)
-    result = optimizer.run(lambda x: float(x @ x) + 0.1 * rng.standard_normal(), 35, progress=False)
-    late = np.sum(result.X[-10:] ** 2, axis=1)
+    _drive(optimizer, lambda x: float(x @ x) + 0.1 * rng.standard_normal(), 30)
+    late = np.sum(optimizer.history.X[-10:] ** 2, axis=1)
     assert np.median(late) < 0.3
 
 

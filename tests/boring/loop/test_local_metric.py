@@ -44,10 +44,10 @@ def test_nothing_is_learned_from_few_points_or_for_many_inputs_or_without_a_choi
 
 def test_learned_anew_once_the_data_have_grown() -> None:
     X, y, _ = _data(2 * LEARN_FROM)
-    first = _update(X[:LEARN_FROM], y[:LEARN_FROM], {})
+    first = _update(X[:LEARN_FROM], y[:LEARN_FROM], {}, (2,))
     due = int(np.ceil(LEARN_GROWTH * LEARN_FROM))
-    assert _update(X[: due - 1], y[: due - 1], first) == first
-    assert _update(X[:due], y[:due], first)["n"] == due
+    assert _update(X[: due - 1], y[: due - 1], first, (2,)) == first
+    assert _update(X[:due], y[:due], first, (2,))["n"] == due
 
 
 def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkeypatch) -> None:

@@ -31,7 +31,7 @@ def _data(n: int, dim: int, seed: int, d: int = 1):
 def test_a_turn_finds_the_direction_and_opens_the_gate() -> None:
     X, y, W = _data(60, 6, seed=0)
     memory: dict = {}
-    for n in range(20, 61, 4):
+    for n in range(20, 61, 10):
         member = take_turn(X[:n], y[:n], None, 3, memory, np.random.default_rng(n))
         memory = json.loads(json.dumps(member.memory))
     assert member.gate > 5
@@ -56,15 +56,15 @@ def test_the_subspace_is_learned_anew_when_the_data_have_grown(monkeypatch) -> N
 
 def test_noise_keeps_the_gate_shut() -> None:
     shut = 0
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        X, y = rng.uniform(-1, 1, (40, 8)), rng.standard_normal(40)
+        X, y = rng.uniform(-1, 1, (40, 6)), rng.standard_normal(40)
         memory: dict = {}
-        for n in range(15, 41, 5):
+        for n in (16, 28, 40):
             member = take_turn(X[:n], standardize(y[:n]), 2, 2, memory, rng)
             memory = member.memory
         shut += member.gate <= 0
-    assert shut >= 4
+    assert shut == 3
 
 
 def test_scoring_alone_keeps_parameters_and_moves_the_gate() -> None:

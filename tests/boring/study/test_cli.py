@@ -221,7 +221,7 @@ print((json.loads(sys.argv[1])["gain"] - 3) ** 2 - 1)' "$1"; }
 
 boring init run.jsonl --direction minimize --space '{"gain": [0.1, 10], "angle": [-90, 90]}' \
   --seed 1 --n-initial 2
-for i in $(seq 3); do
+for i in $(seq 2); do
   asked=$(boring ask run.jsonl --json)
   number=$(echo "$asked" | part number)
   parameters=$(echo "$asked" | part parameters)
@@ -245,7 +245,7 @@ def test_a_shell_loop_drives_a_whole_optimisation(tmp_path):
     assert done.returncode == 0, done.stderr
     best = json.loads((tmp_path / "best.json").read_text())
     rows = Study.open(tmp_path / "run.jsonl", read_only=True).rows()
-    assert [row["number"] for row in rows] == [0, 1, 2]
+    assert [row["number"] for row in rows] == [0, 1]
     assert best["value"] == min((row["gain"] - 3) ** 2 - 1 for row in rows)
     assert (tmp_path / "code").read_text().strip() == "1"
     assert json.loads((tmp_path / "error.json").read_text())["error"]["type"] == "InvalidInputError"

@@ -393,9 +393,10 @@ def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
         ]
     )
     rng, path = np.random.default_rng(0), tmp_path / "run.jsonl"
-    told = space.decode(rng.uniform(-1.0, 1.0, (12, space.dim)))
+    told = space.decode(rng.uniform(-1.0, 1.0, (6, space.dim)))
     assert {row["kind"] for row in told} == {"1", "b"}
-    with Study(space, direction="minimize", path=path, seed=0) as study:
+    options = {"n_initial": 20, "effective_dim": 1}
+    with Study(space, direction="minimize", path=path, seed=0, **options) as study:
         for i, configuration in enumerate(told):
             study.tell(configuration, float(i))
         study.to_csv(tmp_path / "data.csv")
