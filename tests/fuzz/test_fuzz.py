@@ -13,9 +13,12 @@ def check(scenario):
 
 @pytest.mark.parametrize("optimizer", [*OPTIMIZERS, "sobol", "random"])
 def test_asks_are_sound_whatever_is_told(optimizer):
-    n_scenarios, n_tells = (30, 25) if optimizer in {"sobol", "random"} else (8, 12)
-    records = [check(Scenario(seed, optimizer, n_tells)) for seed in range(n_scenarios)]
-    assert sum(record["n_asks"] for record in records) >= n_scenarios
+    # BORING takes seconds for some scenarios; those of other seeds are in the slow tier.
+    seeds, n_tells = range(5, 12) if optimizer == "boring" else range(8), 12
+    if optimizer in {"sobol", "random"}:
+        seeds, n_tells = range(20), 25
+    records = [check(Scenario(seed, optimizer, n_tells)) for seed in seeds]
+    assert sum(record["n_asks"] for record in records) >= len(seeds)
 
 
 @pytest.mark.slow

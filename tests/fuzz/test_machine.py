@@ -192,7 +192,7 @@ def run(machine, folder, n_examples, n_steps):
 
 @pytest.mark.filterwarnings("ignore::boring.exceptions.BoringWarning")
 def test_any_sequence_of_calls(tmp_path):
-    run(StudyMachine, tmp_path, 20, 20)
+    run(StudyMachine, tmp_path, 12, 20)
 
 
 @pytest.mark.filterwarnings("ignore::boring.exceptions.BoringWarning")

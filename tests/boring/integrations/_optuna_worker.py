@@ -1,10 +1,12 @@
-"""A worker on the study "run": ``python -m tests.boring.integrations._optuna_worker ARGUMENTS``.
+"""Workers on the study "run": ``python -m tests.boring.integrations._optuna_worker ARGUMENTS``.
 
-The arguments are the address of the storage, a folder, a name, and numbers of workers and trials.
-It waits until so many workers are ready. The worker of the name "hangs" never ends its first
+The arguments are the address of the storage, a folder, the number of trials of a worker, and the
+name of each worker. All but the first worker are forks, made once all is imported and nothing
+opened; they begin when all are ready. The worker of the name "hangs" never ends its first
 evaluation; it and "goes-on" tell the database that they are alive.
 """
 
+import multiprocessing
 import os
 import sys
 import time
@@ -48,18 +50,33 @@ def sampler():
     return BoringSampler(search_space=SPACE, n_initial=4)
 
 
-def main():
-    """Work."""
-    address, folder, name, workers, trials = sys.argv[1:]
-    # Nobody is to be taken for dead on a busy machine.
-    _optuna_turns.PATIENCE = _optuna_turns.CHOOSING_PATIENCE = 1e6
+def work(address, folder, trials, name, n_workers=1):
+    """Open the study, and work on it once so many workers are ready."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     storage = open_storage(address, **(HEARTBEAT if name in ("hangs", "goes-on") else {}))
     study = optuna.load_study(study_name="run", storage=storage, sampler=sampler())
     Path(folder, f"ready-{name}").touch()
-    while len(list(Path(folder).glob("ready-*"))) < int(workers):
+    while len(list(Path(folder).glob("ready-*"))) < n_workers:
         time.sleep(0.01)
-    study.optimize(hanging if name == "hangs" else objective, n_trials=int(trials))
+    study.optimize(hanging if name == "hangs" else objective, n_trials=trials)
+
+
+def main():
+    """Work."""
+    address, folder, trials, *names = sys.argv[1:]
+    # Nobody is to be taken for dead on a busy machine.
+    _optuna_turns.PATIENCE = _optuna_turns.CHOOSING_PATIENCE = 1e6
+    forks = []
+    for name in names[1:]:
+        process = multiprocessing.get_context("fork").Process(
+            target=work, args=(address, folder, int(trials), name, len(names))
+        )
+        process.start()
+        forks.append(process)
+    work(address, folder, int(trials), names[0], len(names))
+    for process in forks:
+        process.join()
+    sys.exit(any(process.exitcode for process in forks))
 
 
 if __name__ == "__main__":

@@ -86,10 +86,15 @@ def test_a_study_proposes_what_the_optimizer_would():
     assert len(optimizer.memory) > 0
 
 
-def test_a_resumed_study_equals_an_uninterrupted_one(storage):
-    uninterrupted = optuna.create_study(sampler=sampler("boring", n_initial=4))
-    uninterrupted.optimize(mixed, n_trials=9)
-    for n in (3, 4, 2):
+@pytest.fixture(scope="module")
+def uninterrupted():
+    study = optuna.create_study(sampler=sampler("boring", n_initial=4))
+    study.optimize(mixed, n_trials=8)
+    return study
+
+
+def test_a_resumed_study_equals_an_uninterrupted_one(storage, uninterrupted):
+    for n in (3, 3, 2):
         study = named(storage(), sampler("boring", n_initial=4))
         study.optimize(mixed, n_trials=n)
     assert parameters(study) == parameters(uninterrupted)

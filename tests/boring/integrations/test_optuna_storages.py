@@ -19,7 +19,7 @@ from tests.boring.integrations.conftest import open_storage
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 240
-WORKERS, TRIALS = 3, 4
+WORKERS, TRIALS = 3, 3
 pytestmark = pytest.mark.usefixtures("quiet_optuna")
 
 
@@ -29,20 +29,15 @@ def create_study(address):
     )
 
 
-def start(address, folder, name, workers, trials):
+def start(address, folder, trials, *names):
     command = [sys.executable, "-m", "tests.boring.integrations._optuna_worker"]
     path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.Popen(
-        [*command, address, str(folder), name, str(workers), str(trials)],
+        [*command, address, str(folder), str(trials), *names],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"},
         stderr=subprocess.PIPE,
     )
-
-
-def finish(*processes):
-    errors = [process.communicate(timeout=PATIENCE)[1].decode() for process in processes]
-    assert [process.returncode for process in processes] == [0] * len(processes), errors
 
 
 def history(study):
@@ -53,7 +48,9 @@ def history(study):
 
 def test_three_processes_on_one_study_act_as_one_run(address, tmp_path):
     study = create_study(address)
-    finish(*[start(address, tmp_path, str(k), WORKERS, TRIALS) for k in range(WORKERS)])
+    workers = start(address, tmp_path, TRIALS, *map(str, range(WORKERS)))
+    error = workers.communicate(timeout=PATIENCE)[1].decode()
+    assert workers.returncode == 0, error
 
     trials, n = study.get_trials(), WORKERS * TRIALS
     assert [trial.state.name for trial in trials] == ["COMPLETE"] * n
@@ -86,9 +83,10 @@ def test_three_processes_on_one_study_act_as_one_run(address, tmp_path):
     assert sum(ask.phase != "initial" for ask in found.asks) >= WORKERS * (TRIALS - 2)
 
 
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
 def test_a_killed_worker_is_a_failure_to_the_others(database, tmp_path):
     study = create_study(database)
-    dies = start(database, tmp_path, "hangs", 1, 1)
+    dies = start(database, tmp_path, 1, "hangs")
     limit = time.monotonic() + PATIENCE
     while not (tmp_path / "hanging").exists():
         assert dies.poll() is None
@@ -101,7 +99,7 @@ def test_a_killed_worker_is_a_failure_to_the_others(database, tmp_path):
     dies.communicate()
 
     time.sleep(worker.HEARTBEAT["grace_period"] + 2)
-    finish(start(database, tmp_path, "goes-on", 2, 2))
+    worker.work(database, tmp_path, 2, "goes-on")
     first, *others = study.get_trials()
     assert first.state.name == "FAIL"
     assert [trial.state.name for trial in others] == ["COMPLETE"] * 2

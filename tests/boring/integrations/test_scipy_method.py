@@ -26,12 +26,12 @@ def run(fun=bowl, x0=(0.0, 0.0), *, options=None, **arguments):
 
 
 def test_a_minimum_is_found_from_a_start():
-    result = run(options={"optimizer": "boring", "maxfev": 25, "n_initial": 5})
+    result = run(options={"optimizer": "boring", "maxfev": 14, "n_initial": 5})
     assert result.success
-    assert (result.status, result.nfev) == (0, 25)
+    assert (result.status, result.nfev) == (0, 14)
     np.testing.assert_allclose(result.x, [0.3, -0.5], atol=0.1)
     assert result.fun == bowl(result.x)
-    assert result.run.n_evaluations == 25
+    assert result.run.n_evaluations == 14
 
 
 def test_it_is_the_run_of_the_optimizer_with_x0_told_first():
@@ -81,7 +81,7 @@ def test_a_constrained_minimum_is_found():
     result = run(
         lambda x: (x[0] - 1) ** 2 + (x[1] - 1) ** 2,
         constraints=LINE,
-        options={"optimizer": "boring", "maxfev": 25, "n_initial": 5},
+        options={"optimizer": "boring", "maxfev": 14, "n_initial": 5},
     )
     assert result.fun <= 2 * 0.9**2 + 0.05
 

@@ -166,16 +166,18 @@ def test_any_optimiser_has_a_prediction_once_values_differ():
         study.predict({"gain": 20.0})
 
 
-def noisy(path=None):
-    rng = np.random.default_rng(0)
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """A study that is closed, and its file."""
+    rng, path = np.random.default_rng(0), tmp_path_factory.mktemp("noisy") / "run.jsonl"
     space = {"gain": (0.0, 10.0), "angle": (-1.0, 1.0)}
-    study = Study(space, direction="minimize", path=path, seed=0, subspace_every=0)
-    study.run(lambda p: (p["gain"] - 3.0) ** 2 + 2.0 * rng.standard_normal(), 24)
-    return study
+    with Study(space, direction="minimize", path=path, seed=0) as study:
+        study.run(lambda p: (p["gain"] - 3.0) ** 2 + 2.0 * rng.standard_normal(), 24)
+    return study, path
 
 
-def test_with_noise_the_best_by_mean_is_a_configuration_that_was_told():
-    study = noisy()
+def test_with_noise_the_best_by_mean_is_a_configuration_that_was_told(noisy):
+    study, _ = noisy
     best = study.best_by_mean
     assert best["parameters"] in [
         {"gain": row["gain"], "angle": row["angle"]} for row in study.rows()
@@ -198,10 +200,8 @@ def test_without_values_there_is_no_best_by_mean():
     assert Study(MIXED, direction="minimize").best_by_mean is None
 
 
-def test_the_commands_predict_fix_and_know_the_best_by_mean(tmp_path, capsys):
-    path = tmp_path / "run.jsonl"
-    study = noisy(path)
-    study.close()
+def test_the_commands_predict_fix_and_know_the_best_by_mean(noisy, capsys):
+    study, path = noisy
 
     def boring(*words):
         code = main([words[0], str(path), *words[1:]])

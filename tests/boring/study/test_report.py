@@ -160,8 +160,8 @@ def test_of_many_parameters_those_that_matter_are_named_and_the_rest_is_summed()
     rng = np.random.default_rng(0)
     names = ["gain", "phase", "tilt", "offset", *(f"knob {i}" for i in range(10))]
     space = [Real(name, 0.0, 10.0, unit="V" if "knob" in name else "dB") for name in names]
-    study = Study(space, direction="minimize", seed=0, n_initial=60)
-    for suggestion in study.ask(60):
+    study = Study(space, direction="minimize", seed=0, n_initial=90, effective_dim=2)
+    for suggestion in study.ask(90):
         u = {name: value / 5.0 - 1.0 for name, value in suggestion.parameters.items()}
         first, second = u["gain"] - u["phase"], u["tilt"] + u["offset"]
         noise = 0.02 * rng.standard_normal()

@@ -13,7 +13,7 @@ from boring.warping import log_warp, stretched
 TWO_DEGREES = np.deg2rad(2.0)
 
 
-def crowded(seed, n=70, dim=8):
+def crowded(seed, n=70, dim=6):
     """Points that crowd around the minimum of a smooth function of two directions."""
     rng = np.random.default_rng(seed)
     W = random_frame(dim, 2, rng)
@@ -27,14 +27,14 @@ def crowded(seed, n=70, dim=8):
 @pytest.mark.statistical
 def test_values_that_crowd_tell_directions_apart_under_the_most_evident_stretch():
     angles, plain = [], []
-    for seed in range(4):
+    for seed in range(2):
         W, X, y = crowded(seed)
-        found = most_evident_stretch(X, y, None, 4, rng=np.random.default_rng(seed))
+        found = most_evident_stretch(X, y, None, 3, rng=np.random.default_rng(seed))
         assert found.effective_dim == 2
-        assert {row.effective_dim for row in found.table} == {1, 2, 3, 4}
+        assert {row.effective_dim for row in found.table} == {1, 2, 3}
         angles.append(largest_angle(_basis(X, found.values, [found.factor]), W))
         plain.append(largest_angle(_basis(X, log_warp(y), []), W))
-    assert sum(angle < TWO_DEGREES for angle in angles) >= 3
+    assert max(angles) < TWO_DEGREES
     assert np.median(angles) <= np.median(plain)
 
 
@@ -79,7 +79,7 @@ def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
     W, X, y = crowded(3)
     monkeypatch.setattr(clustered, "_dimension", lambda *_: (1, ("a table",)))
     found = most_evident_stretch(
-        X, y, None, 4, rng=np.random.default_rng(0), nearby=_nearby(2.0 * W)
+        X, y, None, 3, rng=np.random.default_rng(0), nearby=_nearby(2.0 * W)
     )
     assert (found.effective_dim, found.table) == (2, ("its own",))
     np.testing.assert_array_equal(found.factor, 2.0 * W)
@@ -89,7 +89,7 @@ def test_a_factor_of_the_neighbourhood_loses_to_a_better_one_and_to_a_given_dime
     W, X, y = crowded(3)
     rng = np.random.default_rng(0)
     wrong = np.linalg.svd(W)[0][:, [3]]
-    found = most_evident_stretch(X, y, None, 4, rng=rng, nearby=_nearby(wrong))
+    found = most_evident_stretch(X, y, None, 2, rng=rng, nearby=_nearby(wrong))
     assert found.effective_dim == 2
     assert found.table
     assert most_evident_stretch(X, y, 1, rng=rng, nearby=_nearby(2.0 * W)).effective_dim == 1
@@ -107,5 +107,5 @@ def test_a_warm_start_is_finished_though_the_search_ends_elsewhere():
 def test_the_learner_of_the_loop_takes_its_values_as_they_are():
     W, X, y = crowded(0)
     factor = choose_and_learn(X, log_warp(y), 2, rng=np.random.default_rng(0))
-    assert factor.shape == (8, 2)
+    assert factor.shape == (6, 2)
     assert largest_angle(factor, W) < np.deg2rad(45.0)

@@ -20,7 +20,7 @@ def generator():
     return np.random.default_rng(0)
 
 
-def ridge(dim=5, n=50, seed=0):
+def ridge(dim=5, n=40, seed=0):
     rng = np.random.default_rng(seed)
     W = random_frame(dim, 2, rng)
     X = rng.uniform(-1, 1, (n, dim))
@@ -94,9 +94,11 @@ def test_values_of_any_size(estimate, exponent):
 def test_raw_inputs_with_their_space(estimate):
     _, X, y = ridge()
     space = Box(np.arange(5.0), np.arange(5.0) + 10.0)
-    other = estimate_active_subspace(space.unscale(X), y, space=space, rng=generator())
     pairs = np.stack([space.lower, space.upper], axis=1)
-    again = estimate_active_subspace(space.unscale(X), y, space=pairs, rng=generator())
+    other, again = (
+        estimate_active_subspace(space.unscale(X), y, 2, space=given, rng=generator(), check=False)
+        for given in (space, pairs)
+    )
     np.testing.assert_array_equal(again.active_basis, other.active_basis)
     assert largest_angle(other.active_basis, estimate.active_basis) < 1e-3
 
@@ -173,7 +175,7 @@ def test_certificate_agrees_with_finite_differences_along_the_manifold():
 def test_tripathys_method():
     W, X, y = ridge(n=60)
     found = estimate_active_subspace(
-        X, y, 2, rng=generator(), method="tripathy", n_restarts=8, check=False
+        X, y, 2, rng=generator(), method="tripathy", n_restarts=4, check=False
     )
     assert found.method == "tripathy"
     assert is_orthonormal(found.active_basis)
@@ -204,7 +206,7 @@ def test_non_finite_values_are_left_out():
     _, X, y = ridge()
     spoiled_X = np.vstack([X, X[:2]])
     spoiled_y = np.append(y, [np.nan, np.inf])
-    with pytest.warns(NonFiniteWarning, match="2 of 52"):
+    with pytest.warns(NonFiniteWarning, match="2 of 42"):
         found = estimate_active_subspace(spoiled_X, spoiled_y, 2, rng=generator(), check=False)
     clean = estimate_active_subspace(X, y, 2, rng=generator(), check=False)
     np.testing.assert_array_equal(found.active_basis, clean.active_basis)
@@ -214,14 +216,14 @@ def test_non_finite_values_are_left_out():
     ("change", "message"),
     [
         ({"X": np.zeros(5)}, r"shape \(n, D\)"),
-        ({"y": np.zeros(49)}, "one value for each"),
-        ({"y": np.zeros(50)}, "y must vary"),
+        ({"y": np.zeros(39)}, "one value for each"),
+        ({"y": np.zeros(40)}, "y must vary"),
         ({"effective_dim": 6}, "at most D = 5"),
         ({"effective_dim": 0}, "at least 1"),
         ({"effective_dim": 2.5}, "integer"),
-        ({"X": np.full((50, 5), np.nan)}, "finite"),
-        ({"X": np.full((50, 5), 3.0)}, r"scaled to \[-1, 1\]"),
-        ({"y": np.full(50, 1j)}, "real"),
+        ({"X": np.full((40, 5), np.nan)}, "finite"),
+        ({"X": np.full((40, 5), 3.0)}, r"scaled to \[-1, 1\]"),
+        ({"y": np.full(40, 1j)}, "real"),
         ({"noise_floor": -1.0}, "noise_floor"),
         ({"previous_basis": np.ones((4, 1))}, "previous_basis"),
         ({"starts": [np.ones((4, 1))]}, "starts"),

@@ -34,7 +34,7 @@ def camelback_data(dim, n, seed, axes=False):
 def test_camelback_is_found_in_all_of_four_seeds():
     angles = []
     for seed in range(4):
-        W, X, y = camelback_data(10, 100, seed)
+        W, X, y = camelback_data(8, 80, seed)
         learned = learn_factor(X, y, 2, rng=np.random.default_rng(seed))
         assert not learned.axis_aligned
         angles.append(largest_angle(learned.fit.factor, W))
@@ -147,7 +147,7 @@ def test_the_quadratic_start_leads_with_the_gradient_of_a_quadratic():
 
 
 def test_a_warm_start_never_makes_it_worse_and_can_rescue():
-    W, X, y = camelback_data(25, 100, 11)
+    W, X, y = camelback_data(15, 80, 11)
     settings = SearchSettings(n_rounds=1, n_hops=0, quadratic_start=False, axes=False)
     cold = learn_factor(X, y, 2, rng=np.random.default_rng(0), settings=settings)
     warm = learn_factor(X, y, 2, rng=np.random.default_rng(0), settings=settings, starts=[0.7 * W])

@@ -29,15 +29,15 @@ def _run_like(seed: int, n: int = N) -> tuple[np.ndarray, np.ndarray, np.ndarray
 @pytest.mark.statistical
 def test_finds_the_directions_and_their_number_where_points_crowd() -> None:
     right = 0
-    for seed in range(5):
+    for seed in range(3):
         X, y, W = _run_like(seed)
-        found = learn_nearby_factors(X, y, range(1, 5), rng=np.random.default_rng(seed))
+        found = learn_nearby_factors(X, y, range(1, 4), rng=np.random.default_rng(seed))
         assert found is not None
         right += (
             found.effective_dim == D_ACTIVE
             and np.degrees(largest_angle(basis_of(found.factor), W)) < 1.0
         )
-    assert right >= 4
+    assert right == 3
 
 
 def test_the_nearest_points_alone_are_looked_at() -> None:

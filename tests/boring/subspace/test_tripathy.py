@@ -41,7 +41,7 @@ def sample(
 
 @functools.cache
 def camelback_fit(method: BasisMethod) -> tuple[TripathySubspace, np.ndarray, np.ndarray]:
-    X, y, _ = sample(camelback, 2, 60, 0)
+    X, y, _ = sample(camelback, 2, 40, 0)
     result = tripathy_subspace(
         X,
         y,
@@ -68,13 +68,13 @@ def test_recovers_the_parabola_one_in_five() -> None:
 @pytest.mark.statistical
 def test_recovers_the_camelback_two_in_five() -> None:
     hits = 0
-    for seed in range(5):
-        X, y, basis = sample(camelback, 2, 100, seed)
+    for seed in range(3):
+        X, y, basis = sample(camelback, 2, 80, seed)
         result = tripathy_subspace(
             X, y, 2, rng=np.random.default_rng(seed), n_restarts=4, options=FAST
         )
         hits += largest_angle(result.active_basis, basis) < TEN_DEGREES
-    assert hits >= 4
+    assert hits >= 2
 
 
 @pytest.mark.statistical
@@ -178,7 +178,7 @@ def test_dropping_saves_rounds_and_keeps_the_winner() -> None:
     X, y, _ = sample(camelback, 2, 50, 2)
     kept, dropped = (
         tripathy_subspace(
-            X, y, 2, rng=np.random.default_rng(1), n_restarts=8, options=FAST, drop_hopeless=drop
+            X, y, 2, rng=np.random.default_rng(1), n_restarts=5, options=FAST, drop_hopeless=drop
         )
         for drop in (False, True)
     )

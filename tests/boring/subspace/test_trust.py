@@ -51,7 +51,7 @@ def checked(X, y, seed=0):
 @pytest.mark.statistical
 def test_found_subspaces_are_trusted():
     for seed in range(2):
-        X, y, _, _ = case(8, 60, seed)
+        X, y, _, _ = case(6, 50, seed)
         _, report = checked(X, y)
         assert report.trusted
         assert report.error < report.isotropic_error
@@ -62,7 +62,7 @@ def test_found_subspaces_are_trusted():
 @pytest.mark.statistical
 def test_scarce_data_are_rejected_or_cost_no_density():
     held = 0
-    for seed in range(3):
+    for seed in range(2):
         X, y, X_test, y_test = case(25, 50, 20 + seed)
         learned, report = checked(X, y)
         isotropic = CalibratedPredictor(
@@ -75,7 +75,7 @@ def test_scarce_data_are_rejected_or_cost_no_density():
             posterior = factor_posterior(X, y, learned.fit, learned.settings.profile, noise)
             used = CalibratedPredictor(posterior, 0.0, 1.0, report.inflation)
         held += used.log_density(X_test, y_test).mean() >= plain - 0.2
-    assert held >= 3
+    assert held == 2
 
 
 def test_a_refit_that_cheats_is_found_out():
@@ -88,7 +88,7 @@ def test_a_refit_that_cheats_is_found_out():
 
 
 def test_folds_that_disagree_are_not_trusted():
-    X, y, _, _ = case(8, 80, 2)
+    X, y, _, _ = case(6, 60, 2)
     learned, report = checked(X, y)
     assert report.trusted
     elsewhere = np.linalg.svd(learned.fit.factor)[0][:, 2:4]
