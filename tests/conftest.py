@@ -23,10 +23,21 @@ LIGHT_OPTIONS = {
         "n_climb": 20,
         "n_leapfrog": 4,
     },
-    "bnn-nuts": {"hidden": [3], "n_burn_in": 20, "n_draws": 8, "thin": 1, "tree_depth": 3},
-    "bohamiann": {"hidden": [4], "n_burn_in": 50, "n_draws": 8, "thin": 10},
+    "bnn-nuts": {"hidden": [3], "n_burn_in": 60, "n_draws": 8, "thin": 1, "tree_depth": 5},
+    "bohamiann": {"hidden": [4], "n_burn_in": 500, "n_draws": 8, "thin": 10},
     "ivbnn": {"steps": 5, "batch": 8, "n_members": 5},
     "bnn-vi": {"hidden": [4], "components": 2, "n_members": 8, "n_steps": 40},
+    "boggn": {"n_units": 8},
+    "bore-forest": {"n_trees": 20},
+    "bore-trees": {"n_trees": 20},
+    "elastic-gp": {"n_starts": 3},
+    "elm": {"n_members": 100},
+    "gmr": {"n_folds": 3, "n_restarts": 1},
+    "partition-sampling": {"n_models": 2, "burn_in": 20},
+    "random-projections": {"n_projections": 5},
+    "rvfl-ensemble": {"n_hidden": 100, "n_members": 10},
+    "spn": {"n_channels": 3, "n_folds": 3, "n_restarts": 1},
+    "tripathy": {"n_restarts": 3},
 }
 
 
