@@ -26,7 +26,7 @@ LIGHT_OPTIONS = {
     "bnn-nuts": {"hidden": [3], "n_burn_in": 60, "n_draws": 8, "thin": 1, "tree_depth": 5},
     "bohamiann": {"hidden": [4], "n_burn_in": 500, "n_draws": 8, "thin": 10},
     "ivbnn": {"steps": 5, "batch": 8, "n_members": 5},
-    "bnn-vi": {"hidden": [4], "components": 2, "n_members": 8, "n_steps": 40},
+    "bnn-vi": {"hidden": [4], "components": 1, "n_members": 8, "n_steps": 40},
     "boggn": {"n_units": 8},
     "bore-forest": {"n_trees": 20},
     "bore-trees": {"n_trees": 20},
