@@ -148,14 +148,14 @@ def test_descent_leads_downhill():
 @pytest.mark.statistical
 @pytest.mark.parametrize("directions", ["random", "coordinate", "descent"])
 def test_reaches_a_small_regret_in_most_seeds(directions):
-    # Two of ten inputs decide; random search reaches 6e-3 in half of its runs.
+    # Two of five inputs decide; random search reaches 6e-3 in half of its runs of 45.
     reached = 0
     for seed in range(3):
         optimizer = LineBOOptimizer(
             [(-1, 1)] * 5, direction="minimize", seed=seed, directions=directions
         )
-        result = optimizer.run(lambda x: bowl(x[:2]), 45, progress=False)
-        reached += result.y_best < 3e-3
+        result = optimizer.run(lambda x: bowl(x[:2]), 30, progress=False)
+        reached += result.y_best < 1e-3
     assert reached >= 2
 
 

@@ -149,7 +149,7 @@ def test_recovery_of_sums_equals_least_squares_where_they_determine_it():
 def test_learns_and_searches(make, phase, reached):
     optimizer = make([(-1, 1)] * 8, direction="minimize", seed=2)
     assert optimizer.active_basis is None
-    result = optimizer.run(ridge, 45, progress=False)
+    result = optimizer.run(ridge, 35, progress=False)
     assert result.y_best < reached
     assert result.records[-1].phase == phase
     W = optimizer.active_basis

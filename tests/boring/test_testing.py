@@ -82,6 +82,18 @@ def test_all_checks_run_by_default():
     assert check_optimizer(RandomSearchOptimizer, ["ask_is_repeatable"]) == ("ask_is_repeatable",)
 
 
+def test_checks_of_one_call_share_a_run_that_the_next_call_makes_anew():
+    made = []
+
+    def factory(space, **arguments):
+        made.append(arguments)
+        return RandomSearchOptimizer(space, **arguments)
+
+    for total in (3, 6):  # What both compare with, the one by run, and the mirrored one.
+        check_optimizer(factory, ["run_is_ask_and_tell", "directions_mirror"])
+        assert len(made) == total
+
+
 def test_unknown_checks_and_optimizers():
     with pytest.raises(UnknownNameError, match=r"Did you mean 'ask_is_repeatable'"):
         check_optimizer("random", ["ask_is_repeatabel"])

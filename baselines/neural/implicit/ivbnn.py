@@ -132,13 +132,14 @@ class IvbnnOptimizer(SurrogateOptimizer):
     """Bayesian optimisation with an implicit variational Bayesian neural network.
 
     Parameters are those of :class:`boring.optimizer.Optimizer`; options those of
-    :class:`IvbnnOptions`. Needs the extra ``neural``.
+    :class:`IvbnnOptions`. Needs the extra ``neural``. The first fit, after the initial design,
+    compiles a program for some ten seconds.
 
     Examples
     --------
     >>> optimizer = IvbnnOptimizer([(-1, 1)] * 2, direction="minimize", seed=0, steps=20)
-    >>> optimizer.run(lambda x: ((x - 0.3) ** 2).sum(), 7, progress=False).X.shape
-    (7, 2)
+    >>> optimizer.ask().shape
+    (1, 2)
     """
 
     name: ClassVar[str] = "ivbnn"

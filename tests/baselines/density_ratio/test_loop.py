@@ -23,6 +23,7 @@ from boring.testing import check_gradient
 from synthetic import get_problem
 
 NAMES = ("bore-mlp", "bore-forest", "bore-trees", "bore-svm", "tpe", "kde-ratio", "boggn")
+FEWER_TREES = {"bore-forest": {"n_trees": 30}, "bore-trees": {"n_trees": 50}}
 
 
 def bowl(x):
@@ -35,10 +36,15 @@ def ridge(x):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bowl(name):
-    """Thirty uniform points come within .02 of the optimum (median); fixed seed."""
-    n = {"tpe": 60, "bore-trees": 40, "bore-forest": 30}.get(name, 30)
-    optimizer = get_optimizer(name)([(-1, 1)] * 2, direction="minimize", seed=1, n_initial=10)
-    assert optimizer.run(bowl, n, progress=False).y_best < 0.02
+    # Ten uniform points come so near in a fifth of all runs; the initial design of these seeds
+    # does not.
+    seed, n = (5, 40) if name == "kde-ratio" else (0, 20)
+    optimizer = get_optimizer(name)(
+        [(-1, 1)] * 2, direction="minimize", seed=seed, n_initial=10, **FEWER_TREES.get(name, {})
+    )
+    result = optimizer.run(bowl, n, progress=False)
+    assert result.y[:10].min() > 0.08
+    assert result.y_best < 0.03
 
 
 def test_a_tenth_of_the_points_is_random():
@@ -54,7 +60,8 @@ def test_a_tenth_of_the_points_is_random():
 
 @pytest.mark.parametrize("name", ["bore-forest", "bore-svm", "tpe"])
 def test_no_point_is_proposed_twice(name):
-    optimizer = get_optimizer(name)([(0, 1)], direction="minimize", seed=0, n_initial=4)
+    options = {"direction": "minimize", "seed": 0, "n_initial": 4, **FEWER_TREES.get(name, {})}
+    optimizer = get_optimizer(name)([(0, 1)], **options)
     X = optimizer.run(lambda x: float(x[0] ** 2), 25, progress=False).X
     assert np.diff(np.sort(X[:, 0])).min() > 0
 

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from baselines.neural.priors import NetworkModel, Noise, WeightPrior
 from baselines.neural.surrogate import stan_positions
 from boring.exceptions import InvalidInputError
 from boring.extras import MissingExtraError
-from boring.testing import check_gradient
+from boring.testing import check_gradient, check_optimizer
 from synthetic import get_problem
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,6 +97,12 @@ def test_growing_data_of_one_bucket_compile_nothing(fitted):
     assert compiled == []
     load("jax").jit(lambda x: 2 * x)(1.0)
     assert compiled, "the listener hears what is compiled"
+
+
+def test_works_in_one_dimension(fitted):
+    # Here rather than with the other conformance checks: the programs are compiled.
+    make = partial(fitted[0], **SMALL[fitted[0]])
+    assert check_optimizer(make, ["works_in_one_dimension"])
 
 
 @pytest.mark.slow

@@ -15,13 +15,20 @@ from baselines.neural.implicit.generator import (
 from baselines.neural.implicit.layers import random_seed, single_precision
 from baselines.neural.implicit.regression import RegressionTarget, padded
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
 
 
 @pytest.fixture
 def key():
     with single_precision():
         return random_seed(np.random.default_rng(0))
+
+
+def numbers(initial, *arguments):
+    """Return normal numbers in the shapes of initial parameters, which nothing compiles for."""
+    rng = np.random.default_rng(2)
+    shapes = jax.eval_shape(initial, *arguments)
+    return jax.tree.map(lambda one: rng.standard_normal(one.shape).astype(np.float32), shapes)
 
 
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (10, 40)])
@@ -32,38 +39,47 @@ def test_shapes_for_any_number_of_inputs_and_observations(d, n, key):
     assert width == 2 * len(data[0])
     target = RegressionTarget(d, width)
     assert target.heads == ((d + 1) * width, width + 1)
-    with single_precision():
-        generator, _ = target.initial(key)
+
+    @jax.jit
+    def drawn(generator):
         theta, code = target.draw(generator, key, 6, data)
-        assert target.reference(key, 6, data).shape == theta.shape == (6, (d + 2) * width + 1)
-        assert code.shape == (6,)
-        assert target.predict(theta, data[0]).shape == (6, len(data[0]))
-        # 2 n hidden units exist, with d + 2 weights each, and one bias.
-        assert int((np.asarray(theta)[0] != 0).sum()) <= (d + 2) * 2 * n + 1
-        assert int((np.asarray(target.reference(key, 1, data)) != 0).sum()) == (d + 2) * 2 * n + 1
+        return theta, code, target.reference(key, 6, data), target.predict(theta, data[0])
+
+    with single_precision():
+        theta, code, reference, outputs = map(np.asarray, drawn(numbers(target.initial, key)[0]))
+    assert reference.shape == theta.shape == (6, (d + 2) * width + 1)
+    assert code.shape == (6,)
+    assert outputs.shape == (6, len(data[0]))
+    # 2 n hidden units exist, with d + 2 weights each, and one bias.
+    assert ((theta != 0).sum(axis=1) == (d + 2) * 2 * n + 1).all()
+    assert ((reference != 0).sum(axis=1) == (d + 2) * 2 * n + 1).all()
+
+
+@jax.jit
+def drawn(generator, key):
+    return generate(generator, draw_code(key, 5))
 
 
 def test_second_layers_weights_are_made_from_the_first_layers_alone(key):
     with single_precision():
-        generator = initial_generator(key, 8, (4, 3))
-        first, second = generate(generator, draw_code(key, 5))
+        generator = numbers(lambda key: initial_generator(key, 8, (4, 3)), key)
+        first, second = map(np.asarray, drawn(generator, key))
         W, b = generator["heads"][1]
-        np.testing.assert_allclose(second, np.asarray(first) @ W + b, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(second, first @ W + b, rtol=1e-4, atol=1e-4)
         # With the first layer's weights held, no code and no noise changes the second's.
         W, b = generator["heads"][0]
         generator["heads"][0] = (0.0 * W, b + 1.0)
-        first, second = generate(generator, draw_code(key, 5))
-    assert np.ptp(np.asarray(first), axis=0).max() == 0
-    assert np.ptp(np.asarray(second), axis=0).max() == 0
+        first, second = map(np.asarray, drawn(generator, key))
+    assert np.ptp(first, axis=0).max() == 0
+    assert np.ptp(second, axis=0).max() == 0
 
 
 def test_permuted_noise_changes_the_draws_of_the_same_codes(key):
+    run = jax.jit(generate)
     with single_precision():
-        generator = initial_generator(key, 16, (6, 3))
+        generator = numbers(lambda key: initial_generator(key, 16, (6, 3)), key)
         z, noise = draw_code(key, 5)
-        same = generate(generator, (z, noise))
-        again = generate(generator, (z, noise))
-        other = generate(generator, (z, noise[::-1]))
+        same, again, other = (run(generator, (z, one)) for one in (noise, noise, noise[::-1]))
     for a, b, c in zip(same, again, other, strict=True):
         assert np.array_equal(a, b)
         changed = np.abs(np.asarray(a) - np.asarray(c)).max(axis=1) > 1e-4
