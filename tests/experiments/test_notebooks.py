@@ -27,12 +27,10 @@ def cells(source):
 
 
 @pytest.fixture(autouse=True)
-def apart(monkeypatch, tmp_path):
+def apart(quick_subspaces, monkeypatch, tmp_path):
     monkeypatch.setenv("BORING_NOTEBOOK_BUDGET", BUDGET)
     monkeypatch.setenv("BORING_PROGRESS", "0")
     monkeypatch.setattr(registry, "_targets", dict(registry._targets))
-    # The check of a subspace takes most of the time of runs so short.
-    monkeypatch.setattr("boring.subspace.estimate.default_folds", lambda n, fit: 2)
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
 

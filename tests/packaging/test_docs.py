@@ -1,7 +1,7 @@
 """The site's pages are true: their Python blocks run as printed, and their links lead somewhere.
 
 The blocks of a page run one after the other. In the fast tier a budget of more than fifteen
-evaluations counts as fifteen and a subspace is checked by two folds; the slow tier runs what is
+evaluations counts as fifteen, and subspaces are learned in haste; the slow tier runs what is
 printed.
 """
 
@@ -47,8 +47,6 @@ RUNNABLE = [page for page in PAGES if blocks(page) and not has_its_own_test(page
 def run(page, directory, monkeypatch, most=None):
     monkeypatch.chdir(directory)
     monkeypatch.setattr(registry, "_targets", dict(registry._targets))
-    if most is not None:
-        monkeypatch.setattr("boring.subspace.estimate.default_folds", lambda n, fit: 2)
     namespace = {"__name__": page.stem}
     for code in blocks(page):
         if most is not None:
@@ -58,6 +56,7 @@ def run(page, directory, monkeypatch, most=None):
         exec(compile(code, name_of(page), "exec"), namespace)
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
 def test_blocks_run_with_small_budgets(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, FEW)
