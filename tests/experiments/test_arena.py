@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from boring.exceptions import InvalidInputError, UnknownNameError
-from experiments.__main__ import main
 from experiments.arena import (
     arena_tasks,
     fits,
@@ -23,6 +22,13 @@ from experiments.records import RecordError, append_record, read_records
 from experiments.variants import Variant, parse_variant
 
 METHODS = ("sobol", "random")
+
+
+def main(arguments):
+    """Run the command, which is imported late: a child process imports this module too."""
+    from experiments.__main__ import main as command
+
+    return command(arguments)
 
 
 def small(name, budget=6):
