@@ -1,11 +1,15 @@
+import functools
+from dataclasses import replace
+
 import pytest
 
 import boring.loop.portfolio
 from boring.exceptions import InvalidInputError, UnknownNameError
 from experiments.ablations import defaults, parts
 from experiments.ablations.parts import PARTS, part, parts_of
+from experiments.config import get_experiment
 from experiments.records import read_records
-from experiments.runner import check_methods
+from experiments.runner import Task, check_methods, run_task
 from experiments.variants import constants_in_place, describe
 
 SMALL = ["--experiments", "parabola-1-in-2", "--seeds", "2", "--budget", "7"]
@@ -35,6 +39,7 @@ def test_a_constant_that_would_change_nothing_is_refused():
         pass
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_the_study_runs_prints_and_goes_on(tmp_path, capsys):
     command = [*SMALL, "--parts", "one speaker,initial 5", "--out", str(tmp_path)]
     former = boring.loop.portfolio.MAX_SPEAKERS
@@ -60,15 +65,17 @@ def test_a_part_of_a_constant_that_is_gone_fails_before_any_run(tmp_path, capsys
     assert not (tmp_path / "x").exists()
 
 
+@functools.cache
+def run_small(name):
+    """Return the record of a part, or of the default, on the same few evaluations."""
+    variant = parts_of([name])[0] if name else "boring"
+    experiment = replace(get_experiment("parabola-1-in-2"), budget=7)
+    return run_task(Task(experiment, variant, 0))
+
+
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("name", ["no gradient polish", "one start", "eight starts", "ungated"])
 def test_a_replaced_function_is_in_force(name):
-    (chosen,) = parts_of([name])
-    from dataclasses import replace
-
-    from experiments.config import get_experiment
-    from experiments.runner import Task, run_task
-
-    experiment = replace(get_experiment("parabola-1-in-2"), budget=7)
-    changed, plain = (run_task(Task(experiment, one, 0)) for one in (chosen, "boring"))
+    changed, plain = run_small(name), run_small("")
     assert changed.status == "ok"
     assert (changed.y == plain.y) == (name == "ungated")  # no turn yet within 7 evaluations

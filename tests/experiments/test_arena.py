@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from boring.exceptions import InvalidInputError, UnknownNameError
-from experiments.__main__ import main
 from experiments.arena import (
     arena_tasks,
     fits,
@@ -23,6 +22,13 @@ from experiments.records import RecordError, append_record, read_records
 from experiments.variants import Variant, parse_variant
 
 METHODS = ("sobol", "random")
+
+
+def main(arguments):
+    """Run the command, which is imported late: a child process imports this module too."""
+    from experiments.__main__ import main as command
+
+    return command(arguments)
 
 
 def small(name, budget=6):
@@ -143,8 +149,9 @@ def test_tasks_after_the_deadline_are_left_out(jobs):
 
 def test_a_killed_process_is_a_failed_run_and_the_others_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.runner.run_task", _run_or_die)
-    outcome = run_arena(tmp_path, [small("parabola-1-in-2")], METHODS, [0, 1], jobs=2)
-    assert outcome.n_made == 4
+    methods = ("random", "sobol", "sobol[n_initial=1]")  # the last begins after the first
+    outcome = run_arena(tmp_path, [small("parabola-1-in-2")], methods, [0], jobs=2)
+    assert outcome.n_made == 3
     by_key = {record.key[1:]: record for record in read_arena(tmp_path)}
     assert by_key["random", 0].status == "failed"
     assert "killed" in by_key["random", 0].error
@@ -196,17 +203,17 @@ def test_a_variant_is_a_method_of_its_own(experiments, tmp_path):
 
 def test_the_command_runs_a_group_in_two_processes_and_says_what_it_did(tmp_path, capsys):
     command = ["arena", "--experiments", "camelback-2-in-3,parabola-1-in-2", "--budget", "7"]
-    command += ["--methods", "sobol,random", "--seeds", "1", "--out", str(tmp_path)]
+    command += ["--methods", "sobol", "--seeds", "1", "--out", str(tmp_path)]
     assert main([*command, "--jobs", "2"]) == 0
     captured = capsys.readouterr()
-    assert "4 runs made now, 0 were on file." in captured.out
-    assert "4/4" in captured.err
+    assert "2 runs made now, 0 were on file." in captured.out
+    assert "2/2" in captured.err
     assert main([*command, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
-    assert len(read_records(records_path(tmp_path, "camelback-2-in-3"))) == 2
+    assert len(read_records(records_path(tmp_path, "camelback-2-in-3"))) == 1
     more = [*command, "--first-seed", "7", "--time-limit", "1e-9"]
     assert main(more) == 0
-    assert "Incomplete: 4 runs not started in time" in capsys.readouterr().out
+    assert "Incomplete: 2 runs not started in time" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def test_surrogate_needs_a_true_subspace():
         demo.surrogate_data(experiment, 0)
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_the_demo_prints_its_findings_and_draws_its_pictures(tmp_path, capsys, monkeypatch):
     small = replace(get_experiment("camelback-2-in-3"), budget=18, methods=("boring", "sobol"))
     monkeypatch.setattr(demo, "demo_experiment", lambda: small)

@@ -61,6 +61,7 @@ def test_closest_basis_stays_in_the_span_and_finds_a_turned_truth():
     assert np.linalg.matrix_rank(line) == 1
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_the_moving_picture_moves(tmp_path, monkeypatch):
     monkeypatch.setattr(learning_gif, "LAST_FRAMES", 1)
     path = learning_gif.draw(tmp_path / "run.gif", n_evaluations=12, every=3)

@@ -53,9 +53,19 @@ def noisy_problem(seed):
     return Noisy(get_problem("camelback-2-in-3", seed), 0.5)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def experiment():
     return replace(get_experiment("camelback-2-in-3"), budget=6, n_initial=2, methods=METHODS)
+
+
+@pytest.fixture(scope="module")
+def together(experiment, tmp_path_factory):
+    """Return the records of runs in processes of their own; the environment is left alone."""
+    before = {name: os.environ.get(name) for name in BLAS_VARIABLES}
+    path = tmp_path_factory.mktemp("together") / "b.jsonl"
+    records = run_experiment(experiment, path, seeds=[0], jobs=2)
+    assert {name: os.environ.get(name) for name in BLAS_VARIABLES} == before
+    return records
 
 
 @pytest.fixture
@@ -196,12 +206,9 @@ def test_warnings_are_counted_and_do_not_escape(experiment):
     assert record.warnings["RuntimeWarning"] == 4
 
 
-def test_processes_give_what_one_process_gives(experiment, tmp_path):
-    before = {name: os.environ.get(name) for name in BLAS_VARIABLES}
+def test_processes_give_what_one_process_gives(experiment, together, tmp_path):
     alone = run_experiment(experiment, tmp_path / "a.jsonl", seeds=[0])
-    together = run_experiment(experiment, tmp_path / "b.jsonl", seeds=[0], jobs=2)
     assert [without_times(r) for r in alone] == [without_times(r) for r in together]
-    assert {name: os.environ.get(name) for name in BLAS_VARIABLES} == before
 
 
 @pytest.mark.parametrize("seeds", [[], [0, 0], [-1]])
@@ -339,7 +346,6 @@ def test_every_peer_gives_a_record_installed_or_not(experiment):
         assert record.status == ("ok" if absence_of(name) is None else "missing"), record.error
 
 
-def test_a_run_in_its_own_process_has_its_own_peak(experiment, tmp_path):
-    records = run_experiment(experiment, tmp_path / "x.jsonl", seeds=[0], jobs=2)
+def test_a_run_in_its_own_process_has_its_own_peak(together):
     if sys.platform == "linux":
-        assert all(10 < record.peak_memory_mib < 1000 for record in records)
+        assert all(10 < record.peak_memory_mib < 1000 for record in together)

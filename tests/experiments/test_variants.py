@@ -114,6 +114,7 @@ def test_own_options_are_stronger_than_those_of_the_experiment():
     assert given_options(experiment, "boring-thesis[burn_in=9]")["effective_dim"] == 2
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_a_variant_is_recorded_under_its_full_name_with_its_options(experiment, tmp_path):
     path = tmp_path / "x.jsonl"
     methods = ["boring", WITHOUT_TURNS, "sobol[n_initial=2]"]
@@ -176,6 +177,7 @@ def test_a_constant_that_does_not_exist_fails_loudly(path, message):
     assert former == boring.loop.portfolio.MIN_WEIGHT
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_a_changed_constant_is_in_force_during_the_run_and_on_record(experiment, tmp_path):
     path = tmp_path / "x.jsonl"
     changed = Variant(

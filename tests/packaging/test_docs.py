@@ -1,7 +1,8 @@
 """The site's pages are true: their Python blocks run as printed, and their links lead somewhere.
 
 The blocks of a page run one after the other. In the fast tier a budget of more than fifteen
-evaluations counts as fifteen; the slow tier runs what is printed.
+evaluations counts as fifteen, and subspaces are learned in haste; the slow tier runs what is
+printed.
 """
 
 import os
@@ -55,6 +56,7 @@ def run(page, directory, monkeypatch, most=None):
         exec(compile(code, name_of(page), "exec"), namespace)
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
 def test_blocks_run_with_small_budgets(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch, FEW)

@@ -1,10 +1,12 @@
 """Run the blocks of docs/study.md, as a reader would."""
 
-import os
 import re
-import subprocess
-import sys
+import shlex
 from pathlib import Path
+
+import pytest
+
+from boring.study.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "study.md").read_text(encoding="utf-8")
@@ -14,30 +16,31 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 
-def run(command, directory):
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_every_block_of_code_is_run():
     assert len(re.findall(r"^```\w", PAGE, flags=re.MULTILINE)) == 4
     assert (len(blocks("python")), len(blocks("sh"))) == (3, 1)
 
 
-def test_the_python_blocks_run_in_sequence_without_a_warning(tmp_path):
-    out = run([sys.executable, "-W", "error", "-c", "\n".join(blocks("python"))], tmp_path)
+@pytest.mark.usefixtures("quick_subspaces")
+def test_the_python_blocks_run_in_sequence_without_a_warning(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(blocks("python")), "study.md", "exec"), {"__name__": "study"})
+    out = capsys.readouterr().out
     assert "Best value" in out
     assert "lamp broke (1)" in out
     assert len((tmp_path / "data.csv").read_text().splitlines()) == 1 + 3 + 1 + 12
 
 
-def test_the_shell_block_runs(tmp_path):
-    define = f'set -eu\nboring() {{ "{sys.executable}" -m boring "$@"; }}\n'
-    out = run(["sh", "-c", define + "\n".join(blocks("sh"))], tmp_path)
+@pytest.mark.usefixtures("quick_subspaces")
+def test_the_shell_block_runs(tmp_path, monkeypatch, capsys):
+    """In this process: `test_wheel.py` has the command of a shell."""
+    monkeypatch.chdir(tmp_path)
+    for line in "\n".join(blocks("sh")).splitlines():
+        command, *arguments = shlex.split(line)
+        assert command == "boring"
+        assert main(arguments) == 0
+    out = capsys.readouterr().out
     assert '"suggestions": [{"number": 0' in out
     assert "0.25\t" in out
     assert (tmp_path / "shell.csv").exists()
+    assert (tmp_path / "report.html").exists()

@@ -115,6 +115,7 @@ def test_passive_components_are_the_posteriors(make) -> None:
     assert "1 of 3" in small.get_suptitle().replace("\n", " ")
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_the_thesis_preset_brings_its_own_components() -> None:
     optimizer = BoringOptimizer.thesis(
         [(0.0, 2.0)] * 3, direction="minimize", seed=0, burn_in=8, effective_dim=1, n_restarts=1
