@@ -98,6 +98,7 @@ setup(
             *GPY,
             *PLOT,
             "GPyOpt>=1.2.6",
+            "setuptools<82",  # The last with pkg_resources, which GPyOpt imports.
             "cma>=3.3",
             "nevergrad>=1.0.12",
             "optuna>=4.0",

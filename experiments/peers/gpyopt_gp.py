@@ -9,7 +9,8 @@ What in it does not fit a newer NumPy or a polite process, and how it is kept aw
   neither. Neither is called: the loop is ours, and entropy search is no option.
 * Its import mutes all warnings of the process, and it draws from numpy's global generator; both are
   restored by the containment of the peers.
-* Its import needs matplotlib, which it does not declare.
+* Its import needs matplotlib and ``pkg_resources``, which setuptools has before version 82; it
+  declares neither.
 * ``run_optimization`` ends without a word when two points in a row coincide; ours does not.
 """
 
@@ -56,7 +57,9 @@ class GPyOptPeer(RebuiltPeer):
 
     name: ClassVar[str] = "peer-gpyopt"
     options_type: ClassVar[type] = GPyOptOptions
-    requirement: ClassVar[Requirement] = Requirement("GPyOpt", ("GPyOpt", "GPy", "matplotlib"))
+    requirement: ClassVar[Requirement] = Requirement(
+        "GPyOpt", ("GPyOpt", "GPy", "matplotlib", "pkg_resources")
+    )
 
     def _load(self) -> None:
         import GPyOpt.methods  # noqa: F401
