@@ -60,13 +60,8 @@ def _no_progress_bars():
 
 @pytest.fixture
 def quick_subspaces(monkeypatch):
-    """Let subspaces be learned by few iterations and checked by two folds.
+    """Let subspaces be learned in haste; see `tests.haste.learn_in_haste`."""
+    # Here, lest a test of what is imported find more than it imports.
+    from tests.haste import learn_in_haste
 
-    For tests of what is printed, drawn or written of them: they take most of a short run's time.
-    """
-    from boring.subspace import estimate, factor_fit, learners
-
-    fit = factor_fit._fit
-    monkeypatch.setattr(factor_fit, "_fit", lambda *a: fit(*a[:-1], min(a[-1], 4)))
-    monkeypatch.setattr(learners, "FOLD_RESTARTS", 1)
-    monkeypatch.setattr(estimate, "default_folds", lambda n, fit: 2)
+    learn_in_haste(monkeypatch.setattr)
