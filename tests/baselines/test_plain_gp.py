@@ -38,17 +38,17 @@ def test_reaches_a_small_regret_in_most_seeds():
         .run(bowl, 35, progress=False)
         .y_best
         < 1e-2
-        for seed in range(3)
+        for seed in range(4)
     )
-    assert reached >= 2
+    assert reached >= 3
 
 
 @pytest.mark.statistical
-def test_is_near_the_bottom_of_a_sphere_in_ten_inputs_after_forty_five_evaluations():
+def test_is_near_the_bottom_of_a_sphere_in_ten_inputs_after_sixty_evaluations():
     # The middle of the box has .6, random search 1.4 (median of 200).
     for seed in range(2):
         optimizer = PlainGPOptimizer([(-1, 1)] * 10, direction="minimize", seed=seed)
-        assert optimizer.run(bowl, 45, progress=False).y_best < 5e-2
+        assert optimizer.run(bowl, 60, progress=False).y_best < 1e-2
 
 
 def test_maximises_in_raw_units():

@@ -244,12 +244,12 @@ def sphere(x):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_reaches_a_small_regret_in_most_seeds(kernel):
     reached = 0
-    for seed in range(3):
+    for seed in range(4):
         optimizer = RemboOptimizer(
             [(-1, 1)] * 12, direction="minimize", seed=seed, kernel=kernel, n_embeddings=2
         )
         reached += optimizer.run(sphere, 30, progress=False).y_best < 2e-2
-    assert reached >= 2
+    assert reached >= 3
 
 
 def test_ucb_and_maximisation_in_raw_units():

@@ -36,15 +36,15 @@ def ridge(x):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bowl(name):
-    # Uniform points after the design would come so near in a fifth of all runs, for kde-ratio in
-    # half. Seeds whose design is far off; on others the forest needs more evaluations.
-    seed, n = (5, 40) if name == "kde-ratio" else (0, 20)
+    # Uniform points after the design would come so near in a seventh of all runs, for kde-ratio in
+    # two of five. A seed whose design is far off; on others the forest needs more evaluations.
+    n = 40 if name == "kde-ratio" else 20
     optimizer = get_optimizer(name)(
-        [(-1, 1)] * 2, direction="minimize", seed=seed, n_initial=10, **FEWER_TREES.get(name, {})
+        [(-1, 1)] * 2, direction="minimize", seed=0, n_initial=10, **FEWER_TREES.get(name, {})
     )
     result = optimizer.run(bowl, n, progress=False)
     assert result.y[:10].min() > 0.08
-    assert result.y_best < 0.03
+    assert result.y_best < 0.02
 
 
 def test_a_tenth_of_the_points_is_random():

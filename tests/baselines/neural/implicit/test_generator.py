@@ -65,7 +65,7 @@ def test_second_layers_weights_are_made_from_the_first_layers_alone(key):
         generator = numbers(lambda key: initial_generator(key, 8, (4, 3)), key)
         first, second = map(np.asarray, drawn(generator, key))
         W, b = generator["heads"][1]
-        np.testing.assert_allclose(second, first @ W + b, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(second, first @ W + b, rtol=1e-5, atol=1e-5)
         # With the first layer's weights held, no code and no noise changes the second's.
         W, b = generator["heads"][0]
         generator["heads"][0] = (0.0 * W, b + 1.0)
