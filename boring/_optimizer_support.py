@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +35,7 @@ from .validation import as_points
 if TYPE_CHECKING:
     from .optimizer import Optimizer
     from .recorded import RecordedRun
+    from .subspace.estimate import SubspaceEstimate
 
 RunT = TypeVar("RunT", bound="RecordedRun")
 
@@ -146,28 +148,33 @@ def _record(history: History, tell: Tell) -> IterationRecord:
     )
 
 
-def account_of(optimizer: Optimizer) -> Any:
-    """Return the subspace for a result; one that cannot be told is reported, and left out.
+def account_of(optimizer: Optimizer) -> Callable[[], SubspaceEstimate | None]:
+    """Return what tells the subspace of the history so far, whatever is asked and told later.
 
-    The values are paid for, and outlive whatever the account of the subspace meets in them.
+    The values are paid for, and outlive whatever the account of the subspace meets in them: one
+    that cannot be told is reported, and is None.
     """
-    try:
-        return optimizer.subspace
-    except Exception as error:
-        warn(
-            f"The result should name the subspace; its estimate raised {type(error).__name__}: "
-            f"{error}. The result holds everything else; .subspace of the optimiser raises the "
-            "same.",
-            SubspaceWarning,
-        )
-        return None
+    at_this_point = copy(optimizer)
+
+    def account() -> SubspaceEstimate | None:
+        try:
+            return at_this_point.subspace
+        except Exception as error:
+            warn(
+                f"The result should name the subspace; its estimate raised {type(error).__name__}: "
+                f"{error}. The result holds everything else; .subspace of the optimiser raises the "
+                "same.",
+                SubspaceWarning,
+            )
+            return None
+
+    return account
 
 
 def build_result(
     optimizer: Optimizer,
     history: History,
     stop_reason: Mapping[str, float],
-    subspace: Any,
     best_by_mean: BestByMean | None = None,
 ) -> OptimizationResult:
     """Return the result of a history."""
@@ -180,7 +187,7 @@ def build_result(
         y=y,
         direction=optimizer.direction,
         stop_reason=stop_reason,
-        subspace=subspace,
+        account=account_of(optimizer),
         records=records(history),
         options={"n_initial": optimizer.n_initial, **optimizer._resolved_options()},
         provenance={

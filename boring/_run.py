@@ -167,7 +167,7 @@ def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:
 
 
 def _attach_result(error: BaseException, optimizer: Optimizer) -> None:
-    """Leave everything evaluated on the exception; its subspace is not worked out anew."""
+    """Leave everything evaluated on the exception."""
     if getattr(error, "result", None) is None:
         carrier: Any = error
-        carrier.result = support.build_result(optimizer, optimizer.history, {}, None)
+        carrier.result = support.build_result(optimizer, optimizer.history, {})

@@ -243,15 +243,8 @@ class Optimizer(ToldRun, ABC):
         Returns
         -------
         OptimizationResult
-
-        Warns
-        -----
-        SubspaceWarning
-            If the subspace could not be estimated; the result is then without one.
         """
-        return support.build_result(
-            self, self._history, self.stop(), support.account_of(self), self.best_by_mean
-        )
+        return support.build_result(self, self._history, self.stop(), self.best_by_mean)
 
     # The machinery.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -124,8 +125,8 @@ class OptimizationResult:
     direction : {"minimize", "maximize"}
     stop_reason : mapping of str to float
         Why the run ended, such as ``{"n_evaluations": 60.0}``.
-    subspace : SubspaceEstimate or None
-        What was learned about the active subspace, by optimisers that learn one.
+    account : callable
+        Without arguments, returns the `subspace`: called once, when that is first read.
     records : tuple of IterationRecord
     options : mapping
         Options with their defaults resolved.
@@ -146,7 +147,7 @@ class OptimizationResult:
     y: FloatArray
     direction: Direction
     stop_reason: Mapping[str, float]
-    subspace: SubspaceEstimate | None
+    account: Callable[[], SubspaceEstimate | None]
     records: tuple[IterationRecord, ...]
     options: Mapping[str, object]
     provenance: Mapping[str, str]
@@ -168,10 +169,27 @@ class OptimizationResult:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the fields, so that a result can be pickled and copied."""
-        values = (getattr(self, item.name) for item in fields(self))
-        plain = (dict(value) if isinstance(value, MappingProxyType) else value for value in values)
+        """Rebuild from the fields, so that a result can be pickled and copied.
+
+        What it says of the subspace is worked out first.
+        """
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["account"] = partial(_itself, self.subspace)
+        plain = (dict(v) if isinstance(v, MappingProxyType) else v for v in values.values())
         return type(self), tuple(plain)
+
+    @cached_property
+    def subspace(self) -> SubspaceEstimate | None:
+        """What was learned about the active subspace; None of optimisers that learn none.
+
+        Worked out of the run's data when first read, which takes some seconds, and then kept.
+
+        Warns
+        -----
+        SubspaceWarning
+            If it could not be estimated; it is then None.
+        """
+        return self.account()
 
     @property
     def n_evaluations(self) -> int:
@@ -245,6 +263,10 @@ class OptimizationResult:
             f"OptimizationResult({unmet}y_best={self.y_best!r}, x_best={self.x_best.tolist()!r}, "
             f"n_evaluations={self.n_evaluations}, stop_reason={dict(self.stop_reason)!r})"
         )
+
+
+def _itself(estimate: SubspaceEstimate | None) -> SubspaceEstimate | None:
+    return estimate
 
 
 def feasible_rows(y: FloatArray, constraints: FloatArray | None) -> BoolArray:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from boring.typing import FloatArray
 
@@ -146,6 +145,8 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
         from the best; then mean 0 and standard deviation 1. Between the values of the
         reference, ranks are interpolated.
     """
+    from scipy.special import ndtri
+
     y, _ = moderate(y)
     base = y if reference is None else y[reference]
     median = float(np.median(base))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,14 @@ __all__ = ["NamingOptimizer"]
 FEWEST_POINTS = 15
 
 
+@dataclass
+class _Kept:
+    """What was worked out last, with the history that it is of; shallow copies share it."""
+
+    estimate: tuple[History, SubspaceEstimate | None] | None = None
+    model: tuple[History, ObjectiveModel | None] | None = None
+
+
 class NamingOptimizer(Optimizer):
     """Base of the optimisers with an effective dimension, a subspace and a surrogate.
 
@@ -55,8 +64,7 @@ class NamingOptimizer(Optimizer):
                 f"effective_dim = {given} in {self.space.dim} dimensions. Lower it, or leave it "
                 "out to let the data choose."
             )
-        self._estimates: tuple[History, SubspaceEstimate | None] | None = None
-        self._models: tuple[History, ObjectiveModel | None] | None = None
+        self._kept = _Kept()
 
     @property
     def subspace(self) -> SubspaceEstimate | None:
@@ -65,10 +73,10 @@ class NamingOptimizer(Optimizer):
         Estimated on log-warped values, the warp chosen by evidence, from the loop's own factor and
         the local model's directions among other starts, and cached until the history changes.
         """
-        history = self._history
-        if self._estimates is None or self._estimates[0] is not history:
-            self._estimates = (history, self._estimate())
-        return self._estimates[1]
+        history, kept = self._history, self._kept.estimate
+        if kept is None or kept[0] is not history:
+            kept = self._kept.estimate = (history, self._estimate())
+        return kept[1]
 
     def _estimate(self) -> SubspaceEstimate | None:
         from boring.loop.account import account_of_subspace
@@ -102,14 +110,14 @@ class NamingOptimizer(Optimizer):
         On the loop's factor if its gate is open. Of earlier values, as long as the gate has scored
         none, on `subspace` if that is trusted, which takes seconds. Else with one lengthscale.
         """
-        history = self._history
-        if self._models is None or self._models[0] is not history:
+        history, kept = self._history, self._kept.model
+        if kept is None or kept[0] is not history:
             model = None
             if self.observed.is_informative:
                 with single_blas_thread():
                     model = self._fit_surrogate()
-            self._models = (history, model)
-        return self._models[1]
+            kept = self._kept.model = (history, model)
+        return kept[1]
 
     @property
     def best_by_mean(self) -> BestByMean | None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from boring.loop.account import AGREED_OVERLAP, CHANGED
 from boring.result import best_so_far
 
 from ._report_values import (
@@ -52,6 +51,8 @@ LARGE_NOISE = 0.1
 
 def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | None]:
     """Return the subspace, and why there is none or why it is not to be relied on."""
+    from boring.loop.account import AGREED_OVERLAP, CHANGED
+
     optimizer = study.optimizer
     data = optimizer.observed
     if not data.is_informative:

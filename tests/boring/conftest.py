@@ -81,7 +81,7 @@ def run_of(dim, n=30, seed=0, subspace=None, direction="minimize", y=None):
         for i in range(n)
     )
     return OptimizationResult(
-        X[best], y[best], X, y, direction, {}, subspace, records, {}, {}, space
+        X[best], y[best], X, y, direction, {}, lambda: subspace, records, {}, {}, space
     )
 
 

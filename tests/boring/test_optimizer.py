@@ -497,21 +497,49 @@ class Nameless(Stepper):
 
 def test_a_result_outlives_the_account_of_its_subspace():
     optimizer = Nameless(BOX, direction="minimize", n_initial=3, seed=0)
-    with pytest.warns(SubspaceWarning, match="its estimate raised FitError: no fit"):
-        result = optimizer.run(bowl, 4)
+    result = optimizer.run(bowl, 4)
     assert result.n_evaluations == 4
-    assert result.subspace is None
+    with pytest.warns(SubspaceWarning, match="its estimate raised FitError: no fit"):
+        assert result.subspace is None
     with pytest.raises(FitError, match="no fit"):
         optimizer.subspace  # noqa: B018 (asking raises)
 
 
-def test_an_interrupt_of_the_account_keeps_the_result():
-    class Slow(Nameless):
-        error = KeyboardInterrupt
+class Naming(Stepper):
+    """Names as its subspace how many points it was told, and counts how often it was asked."""
 
+    name: ClassVar[str] = "naming"
+    asked: ClassVar[list[int]] = []
+
+    @property
+    def subspace(self):
+        self.asked.append(self.n_told)
+        return self.n_told
+
+
+def test_a_result_names_the_subspace_of_its_own_data_once_it_is_read():
+    Naming.asked.clear()
+    optimizer = Naming(BOX, direction="minimize", n_initial=3, seed=0)
+    result = optimizer.run(bowl, 4)
+    optimizer.run(bowl, 2)
+    assert Naming.asked == [], "nobody has read it"
+    assert (result.subspace, result.subspace) == (4, 4)
+    assert Naming.asked == [4]
+    assert pickle.loads(pickle.dumps(result)).subspace == 4
+    assert pickle.loads(pickle.dumps(optimizer.result())).subspace == 6
+
+
+def test_the_result_of_an_interrupted_run_names_the_subspace_too():
+    def interrupted(x):
+        if len(values) == 4:
+            raise KeyboardInterrupt
+        values.append(bowl(x))
+        return values[-1]
+
+    values = []
     with pytest.raises(KeyboardInterrupt) as caught:
-        Slow(BOX, direction="minimize", n_initial=3, seed=0).run(bowl, 4)
-    assert caught.value.result.n_evaluations == 4
+        Naming(BOX, direction="minimize", n_initial=3, seed=0).run(interrupted, 9)
+    assert caught.value.result.subspace == 4
 
 
 @pytest.mark.parametrize("x", [np.zeros(3), np.array([np.nan, 0.0])])

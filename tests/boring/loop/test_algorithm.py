@@ -24,10 +24,8 @@ def _run(name: str, seed: int, n: int, **options) -> tuple[BoringOptimizer, obje
 
 
 def _drive(optimizer: BoringOptimizer, fun, n: int) -> BoringOptimizer:
-    """Ask and tell until n are told: `run` would estimate the subspace in the end, which costs."""
-    while optimizer.n_told < n:
-        x = optimizer.ask()[0]
-        optimizer.tell(x, fun(x))
+    """Run until n are told."""
+    optimizer.run(fun, n - optimizer.n_told, progress=False)
     return optimizer
 
 
@@ -232,3 +230,21 @@ def test_no_account_before_there_are_data() -> None:
     optimizer.tell([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], [1.0, 2.0])
     assert optimizer.subspace is None
     assert optimizer.surrogate is not None
+
+
+def test_a_result_names_the_subspace_of_its_own_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The estimate is that of the optimiser at the time, worked out once for both."""
+    asked = []
+
+    def account(X, *_):
+        asked.append(len(X))
+        return object()
+
+    monkeypatch.setattr("boring.loop.account.account_of_subspace", account)
+    optimizer = BoringOptimizer([[0, 1]] * 3, direction="minimize", seed=0)
+    earlier = optimizer.run(lambda x: float(x @ x), 8, progress=False)
+    later = optimizer.run(lambda x: float(x @ x), 1, progress=False)
+    assert asked == [], "nobody has read it"
+    assert later.subspace is optimizer.subspace
+    assert earlier.subspace is earlier.subspace is not later.subspace
+    assert asked == [9, 8]

@@ -120,7 +120,7 @@ def test_convergence_without_a_feasible_point_says_so(make, optimum) -> None:
 @pytest.mark.parametrize("rank", [1, 2])
 def test_summary_tells_infeasible_points_apart(make, rank) -> None:
     run = constrained(make, 3)
-    run = dataclasses.replace(run, subspace=make.estimate(3, rank)[0])
+    run = dataclasses.replace(run, account=lambda: make.estimate(3, rank)[0])
     axes = plotting.plot_sufficient_summary(run)
     sizes = {c.get_label(): len(c.get_offsets()) for c in axes.collections}
     assert (sizes["evaluated"], sizes["infeasible"]) == (15, 15)
