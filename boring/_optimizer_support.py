@@ -148,13 +148,12 @@ def _record(history: History, tell: Tell) -> IterationRecord:
     )
 
 
-def account_of(optimizer: Optimizer) -> Callable[[], SubspaceEstimate | None]:
-    """Return what tells the subspace of the history so far, whatever is asked and told later.
+def account_of(at_this_point: Optimizer) -> Callable[[], SubspaceEstimate | None]:
+    """Return what tells the subspace of an optimiser that nobody asks or tells any more.
 
     The values are paid for, and outlive whatever the account of the subspace meets in them: one
     that cannot be told is reported, and is None.
     """
-    at_this_point = copy(optimizer)
 
     def account() -> SubspaceEstimate | None:
         try:
@@ -172,12 +171,11 @@ def account_of(optimizer: Optimizer) -> Callable[[], SubspaceEstimate | None]:
 
 
 def build_result(
-    optimizer: Optimizer,
-    history: History,
-    stop_reason: Mapping[str, float],
-    best_by_mean: BestByMean | None = None,
+    optimizer: Optimizer, stop_reason: Mapping[str, float], best_by_mean: BestByMean | None = None
 ) -> OptimizationResult:
-    """Return the result of a history."""
+    """Return the result of an optimiser as it is now, whatever is asked and told later."""
+    optimizer = copy(optimizer)
+    history = optimizer.history
     X, y, constraints = history.X, history.y, history.constraints(optimizer.n_constraints)
     best = best_index(y, optimizer.direction, constraints)
     return OptimizationResult(

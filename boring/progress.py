@@ -58,7 +58,7 @@ class ProgressBar:
     def update(self, best: float) -> None:
         """Count one evaluation and show the best value, caller's sign."""
         if self._bar is not None:
-            self._bar.set_postfix_str(f"best {best:.6g}", refresh=False)
+            self._bar.set_postfix_str(f"best {best:.10g}", refresh=False)
             self._bar.update(1)
 
     def __enter__(self) -> ProgressBar:

@@ -122,7 +122,7 @@ class RecordedRun:
         return (
             f"<{type(self).__name__}: {self._direction} over {self._space.dim} inputs; "
             f"{history.n_told} told, {len(history.pending)} pending; best value "
-            f"{f'{best[-1]:.6g}' if np.isfinite(best[-1:]).any() else 'none yet'}>"
+            f"{f'{best[-1]:.10g}' if np.isfinite(best[-1:]).any() else 'none yet'}>"
         )
 
     def __getstate__(self) -> dict[str, Any]:

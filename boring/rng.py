@@ -11,18 +11,16 @@ import hashlib
 import os
 import secrets
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from .exceptions import InvalidInputError
 from .typing import SeedLike
 from .validation import as_positive_int
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "as_generator",
@@ -40,7 +38,8 @@ _INTEGER_TAG = 0
 _STRING_TAG = 1
 _WORD = 0xFFFFFFFF
 
-_controllers: dict[bool, ThreadpoolController] = {}
+_limits: dict[bool, _BlasLimit] = {}
+_limits_lock = threading.Lock()
 
 
 def seed_entropy(seed: SeedLike) -> int:
@@ -174,21 +173,67 @@ def isolated_environment() -> Iterator[None]:
         os.environ.update(saved)
 
 
+class _BlasLimit:
+    """One BLAS thread within blocks of code, which may overlap in several threads.
+
+    Most BLAS count their threads for the whole process. A block that begins within another one
+    finds the count of 1 there, and would restore it.
+    """
+
+    def __init__(self) -> None:
+        from threadpoolctl import ThreadpoolController
+
+        self._controller = ThreadpoolController()
+        self._lock = threading.Lock()
+        self._inside: list[int] = []
+        self._overlap = False
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Run the block with one BLAS thread."""
+        thread = threading.get_ident()
+        with self._lock:
+            if not self._inside:
+                self._before = self._controller.limit(user_api="blas")  # sets nothing, only looks
+                self._overlap = False
+            self._overlap |= any(other != thread for other in self._inside)
+            self._inside.append(thread)
+        try:
+            with self._controller.limit(limits=1, user_api="blas"):
+                yield
+        finally:
+            with self._lock:
+                self._inside.remove(thread)
+                if self._overlap:
+                    self._settle()
+
+    def _settle(self) -> None:
+        """Set what the blocks that go on need, or what was before all of them.
+
+        A thread that ends does it: threadpoolctl (3.8) may heed only the first one that set
+        anything, as long as that lives.
+        """
+        goes_on = partial(self._controller.limit, limits=1, user_api="blas")
+        setter = goes_on if self._inside else self._before.restore_original_limits
+        thread = threading.Thread(target=setter)
+        thread.start()
+        thread.join()
+
+
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
     """Run the block with one BLAS thread, and numpy's own ways with floating-point errors.
 
     Both are restored on exit. The matrices of this library are small: more threads cost more than
     they give. A caller's ``numpy.seterr(all="raise")`` is meant for his own code; here a density
-    that underflows is zero, as it should be. The controller is cached, and made anew once scipy
-    has brought a BLAS of its own.
+    that underflows is zero, as it should be. Blocks may overlap in several threads. The limit is
+    cached, and made anew once scipy has brought a BLAS of its own.
     """
     has_scipy = "scipy.linalg" in sys.modules
-    controller = _controllers.get(has_scipy)
-    if controller is None:
-        from threadpoolctl import ThreadpoolController
-
-        controller = _controllers[has_scipy] = ThreadpoolController()
+    with _limits_lock:
+        limit = _limits.get(has_scipy)
+        if limit is None:
+            limit = _limits[has_scipy] = _BlasLimit()
     defaults = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
-    with controller.limit(limits=1, user_api="blas"), defaults:
+    with limit.block(), defaults:
         yield

@@ -197,7 +197,7 @@ def check_optimizer(
     optimizer : callable or str
         A class, a factory called as ``factory(space, direction=..., n_initial=..., seed=...)``, or
         a registered name. A factory may fix options that make the optimiser quick.
-    checks : iterable of str, optional
+    checks : str or iterable of str, optional
         Names out of :data:`OPTIMIZER_CHECKS`; all by default.
 
     Returns
@@ -218,6 +218,8 @@ def check_optimizer(
             f"optimizer must be a class, a factory or a name; received {type(make).__name__}. "
             "Pass the class itself."
         )
+    if isinstance(checks, str):
+        checks = [checks]
     names = tuple(OPTIMIZER_CHECKS if checks is None else checks)
     with shared_runs():
         for name in names:

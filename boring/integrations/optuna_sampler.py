@@ -25,7 +25,7 @@ from boring.validation import check_options
 
 try:
     import optuna
-    from optuna.distributions import distribution_to_json
+    from optuna.distributions import BaseDistribution, distribution_to_json
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.search_space import intersection_search_space
 except ImportError as error:
@@ -112,6 +112,7 @@ class BoringSampler(BaseSampler):
     ) -> None:
         if pruned not in ("last", "failed"):
             raise InvalidInputError(f"pruned must be 'last' or 'failed'; received {pruned!r}.")
+        _check_distributions(search_space)
         self._factory = get_optimizer(optimizer)
         kind = optimizer_class(self._factory)
         if kind is not None:
@@ -228,6 +229,18 @@ class BoringSampler(BaseSampler):
             storage.set_study_system_attr(study_id, ENTROPY, str(secrets.randbits(128)))
         # Read again: of two workers that write at once, both take what was written last.
         return int(storage.get_study_system_attrs(study_id)[ENTROPY])
+
+
+def _check_distributions(search_space: object) -> None:
+    rule = "search_space must map names to distributions of Optuna; "
+    remedy = 'Pass for example {"x": optuna.distributions.FloatDistribution(0, 1)}.'
+    if search_space is None:
+        return
+    if not isinstance(search_space, Mapping):
+        raise InvalidInputError(f"{rule}received {type(search_space).__name__}. {remedy}")
+    for name, given in search_space.items():
+        if not isinstance(given, BaseDistribution):
+            raise InvalidInputError(f"{rule}{name!r} has {given!r}. {remedy}")
 
 
 def _check_one_objective(study: Any) -> None:

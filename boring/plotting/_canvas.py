@@ -40,8 +40,10 @@ __all__ = [
 DPI = 150
 SMALL = "small"
 TITLE_PAD = 6.0
-LEGEND_ROW = 15.0
+LEGEND_ROW, LABEL_ROW = 15.0, 12.0
 """Points."""
+POINTS = 72.0
+"""In an inch."""
 LEGEND_HANDLE, LEGEND_LETTER = 0.45, 0.062
 """Inches of a small legend's mark and of a letter."""
 TICK_HEIGHT = 0.22
@@ -200,6 +202,8 @@ def dress_text(ax: Any, theme: Theme) -> None:
     """Give ticks, labels and title an ink that suits the page, the legend that of the axes."""
     page = _theme_for(_page(ax.figure))
     ax.tick_params(colors=page.ink, labelsize=SMALL, which="both")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_offset_text().set_size(SMALL)
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_color(page.ink)
     for name in ("title", "_left_title", "_right_title"):
@@ -223,8 +227,14 @@ def settle(ax: Any) -> None:
 
 
 def wrap_texts(*axes: Any) -> None:
-    """Break labels and titles that are longer than their axes, all of one figure."""
+    """Break labels and titles that are longer than their axes, all of one figure.
+
+    A label stands below what the numbers of its axis have in common, such as 1e6.
+    """
     settle(axes[0])
+    for ax in axes:
+        if ax.xaxis.get_offset_text().get_text():
+            ax.xaxis.labelpad = matplotlib().rcParams["axes.labelpad"] + LABEL_ROW
     broken = [_fit(ax.yaxis.label, inches(ax)[1]) for ax in axes]
     if any(broken):  # their second lines took some of the width
         settle(axes[0])
@@ -292,17 +302,18 @@ def legend_above(ax: Any) -> float:
     room = inches(ax)[0]
     fitting = (n for n in range(len(texts), 1, -1) if _legend_width(texts, n) <= room)
     columns = next(fitting, 1)
+    factor = LEGEND_ROW if ax.yaxis.get_offset_text().get_text() else 0.0  # such as 1e6
     legend(
         ax,
         loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
+        bbox_to_anchor=(0.0, 1.0 + factor / POINTS / inches(ax)[1]),
         borderaxespad=0.0,
         borderpad=0.3,
         ncols=columns,
         columnspacing=1.2,
         handlelength=1.6,
     )
-    return LEGEND_ROW * -(-len(texts) // columns)
+    return factor + LEGEND_ROW * -(-len(texts) // columns)
 
 
 def _legend_width(texts: Sequence[str], columns: int) -> float:
@@ -313,12 +324,12 @@ def _legend_width(texts: Sequence[str], columns: int) -> float:
 
 
 def colorbar(figure: Any, drawn: Any, axes: Any, label: str, theme: Theme, **options: Any) -> Any:
-    """Add a colour bar in the inks of a theme, its numbers in few digits."""
+    """Add a colour bar in the inks of a theme, its numbers in as few digits as tell them apart."""
     bar = figure.colorbar(drawn, ax=axes, **options)
     bar.set_label(label, fontsize=SMALL)
     bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
     bar.ax.yaxis.label.set_color(theme.ink)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: brief(value))
+    bar.ax.yaxis.set_major_formatter(lambda value, _: brief(value, spread=bar.vmax - bar.vmin))
     bar.outline.set_visible(False)
     return bar
 

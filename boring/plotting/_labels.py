@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from boring._digits import digits_among
 from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 
@@ -143,7 +144,7 @@ def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str
     return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
 
 
-def brief(value: float, most: float = 1e6) -> str:
+def brief(value: float, most: float = 1e6, *, spread: float = 0.0) -> str:
     """Return a number in three digits, with a power of ten only where there would be many zeros.
 
     Parameters
@@ -151,17 +152,22 @@ def brief(value: float, most: float = 1e6) -> str:
     value : float
     most : float
         From which there are too many.
+    spread : float, default 0
+        Of the numbers that it stands among: where it is small beside them, they take more digits.
 
     Examples
     --------
     >>> [brief(value) for value in (-1167.2, 0.5, 2.3e-4, 0.0)]
     ['−1170', '0.5', '2.3e−4', '0']
+    >>> [brief(value, spread=0.2) for value in (1013.25, 1013.45)]
+    ['1013.25', '1013.45']
     """
+    digits = digits_among(value, spread, 3)
     if not np.isfinite(value):
         text = f"{value:g}"
-    elif value == 0.0 or 1e-3 <= abs(value) < most:
-        text = np.format_float_positional(float(f"{value:.3g}"), trim="-")
+    elif value == 0.0 or 1e-3 <= abs(value) < max(most, 10.0**digits if digits > 3 else 0.0):
+        text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
     else:
-        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
         text = f"{float(mantissa):g}e{int(exponent)}"
     return text.replace("-", "−")

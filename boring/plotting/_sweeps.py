@@ -126,7 +126,8 @@ def range_of(parameter: Parameter) -> str:
     ends: Any = parameter
     unit = f" {parameter.unit}" if parameter.unit else ""
     scale = ", log" if ends.log else ""
-    return literal(f"{brief(ends.low)} … {brief(ends.high)}{unit}{scale}")
+    low, high = (brief(end, spread=ends.high - ends.low) for end in (ends.low, ends.high))
+    return literal(f"{low} … {high}{unit}{scale}")
 
 
 def parameter_sweeps(
@@ -196,7 +197,7 @@ def set_ticks(panel: Any, sweep: Sweep) -> None:
         ticks = ratio_ticks(low, high, int(np.clip(width / TICK_INCHES, 2, 5)))
         panel.set_xscale("log")
         panel.set_xlim(*sweep.limits)
-        panel.set_xticks(ticks, [brief(tick) for tick in ticks])
+        panel.set_xticks(ticks, [brief(tick, spread=high - low) for tick in ticks])
         panel.set_xticks([], minor=True)
     else:
         canvas.few_ticks(panel)

@@ -234,7 +234,9 @@ def _draw_lines(
     axes.add_collection(lines)
     bar = canvas.colorbar(axes.figure, lines, axes, f"{label}\n(colour by rank)", theme, pad=0.02)
     ticks = np.linspace(0.0, 1.0, 5)
-    bar.set_ticks(ticks, labels=[brief(v) for v in np.quantile(sorted_values, ticks)])
+    spread = float(np.ptp(values))
+    texts = [brief(value, spread=spread) for value in np.quantile(sorted_values, ticks)]
+    bar.set_ticks(ticks, labels=texts)
     best = run.incumbent()
     if best is not None:
         axes.plot(across, rows[best], color=theme.background, linewidth=4.0, zorder=4)

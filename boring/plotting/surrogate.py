@@ -272,7 +272,9 @@ def _scatter_in_space(
         axis.set_pane_color(canvas.to_rgba(theme.background))
         axis.line.set_color(theme.muted)
         axis._axinfo["grid"].update(color=theme.grid, linewidth=0.6)
-    axes.zaxis.set_major_formatter(lambda value, _: brief(value, MOST_IN_SPACE))
+    axes.zaxis.set_major_formatter(
+        lambda value, _: brief(value, MOST_IN_SPACE, spread=float(np.ptp(axes.get_zlim())))
+    )
     axes.view_init(elev=25, azim=-60)
     axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0.0, 1.05))
     canvas.dress_text(axes, theme)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 from boring.study.study import Study
@@ -43,12 +45,13 @@ def evaluations_table(study: Study, label: str) -> str:
     heads += [EXTRA[c] for c in left]
     order = [*(keys[c] for c in columns), *names, *(keys[c] for c in left)]
     texts = {keys["status"], *(keys[c] for c in ("error", "phase") if c in left)}
+    spreads = {key: _spread(row.get(key) for row in rows) for key in order}
     lines = []
     for i, row in enumerate(rows):
         cells = []
         for key in order:
             value = row.get(key)
-            text = "" if value is None else shown(value, DIGITS)
+            text = "" if value is None else shown(value, DIGITS, spread=spreads[key])
             if key == keys["status"] and i == best:
                 text = "best"
             is_text = key in texts or isinstance(value, (str, bool))
@@ -59,7 +62,7 @@ def evaluations_table(study: Study, label: str) -> str:
     head = "".join(tag("th", escape(text), scope="col") for text in heads)
     caption = (
         f"All {len(rows)} evaluations, in the order in which they were told; numbers have "
-        f"{DIGITS} digits."
+        f"{DIGITS} digits, or as many as tell them apart."
     )
     body = "\n".join(lines)
     inner = (
@@ -75,6 +78,12 @@ def evaluations_table(study: Study, label: str) -> str:
         note = tag("p", text, class_="on-paper")
     region = tag("div", inner, class_=kind, role="region", aria_label=caption, tabindex="0")
     return note + region
+
+
+def _spread(values: Iterable[Any]) -> float:
+    """Return how far the finite numbers of a column lie apart, 0 where there are none."""
+    finite = [v for v in values if isinstance(v, (int, float)) and math.isfinite(v)]
+    return float(max(finite) - min(finite)) if finite else 0.0
 
 
 def _keys(rows: list[dict[str, Any]], names: list[str]) -> dict[str, str]:

@@ -62,11 +62,13 @@ def _convergence(source: Source) -> Picture:
     alt = f"{result.n_evaluations} evaluations; no value meets the constraints."
     if known.size:
         first, last = int(known[0]), float(best[-1])
+        began, ended = (
+            number(v, 4, spread=np.ptp(best[known])) for v in (float(best[first]), last)
+        )
         reached = int(np.flatnonzero(best == last)[0]) + 1
         alt = (
             f"Best value so far over {result.n_evaluations} evaluations: from "
-            f"{number(float(best[first]), 4)} at evaluation {first + 1} to {number(last, 4)}, "
-            f"reached at evaluation {reached}."
+            f"{began} at evaluation {first + 1} to {ended}, reached at evaluation {reached}."
         )
     initial = sum(1 for row in source.study.rows() if row.get("phase") in ("initial", "told"))
     is_shaded = initial < result.n_evaluations
@@ -203,11 +205,12 @@ def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
 def _slices(source: Source, model: ObjectiveProcess, best: dict[str, Any]) -> Picture:
     sweeps = parameter_sweeps(source.study.space, source.study.space.encode(best["parameters"])[0])
     count = min(len(sweeps), 6)
+    value = number(float(best["value"]), 4, spread=source.report.outlook.spread)
     return Picture(
         "slices",
         "Around the best point",
         f"Mean of the model along each of {count} parameters that change it most, all others as in "
-        f"the best point, whose value is {number(float(best['value']), 4)}.",
+        f"the best point, whose value is {value}.",
         "Dotted: the best point. Bands and bars: two standard deviations of the model, without "
         "noise.",
         lambda figure: draw_slices(

@@ -52,7 +52,8 @@ def _figures_at_a_glance(source: Source) -> str:
     if report.best is None:
         cells = [("Best value", "none yet", "")]
     else:
-        cells = [(f"Best value ({wanted} wanted)", number(report.best["value"]), source.label)]
+        best = number(report.best["value"], spread=report.outlook.spread)
+        cells = [(f"Best value ({wanted} wanted)", best, source.label)]
     cells.append(("Evaluations", str(report.n_told), f"by {report.optimizer}"))
     if report.n_failed:
         cells.append(("Failed", str(report.n_failed), ""))
@@ -132,7 +133,9 @@ def _settings(source: Source) -> tuple[list[tuple[str, str, str, str]], str]:
 def _range(parameter: Parameter) -> str:
     if isinstance(parameter, (Real, Integer)):
         gap = "\N{NO-BREAK SPACE}"
-        ends = f"{number(parameter.low)}{gap}to{gap}{number(parameter.high)}"
+        low, high = parameter.low, parameter.high
+        texts = (number(end, spread=high - low) for end in (low, high))
+        ends = f"{gap}to{gap}".join(texts)
         step = getattr(parameter, "step", None)
         stepped = f" by {number(step)}" if step not in (None, 1) else ""
         text = ends + stepped + (", logarithmic" if parameter.log else "")

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from boring._digits import digits_among
 from boring.plotting._labels import literal as plain
 from boring.plotting._labels import printable
 
@@ -19,21 +20,29 @@ def escape(text: Any) -> str:
     return html.escape(printable(text))
 
 
-def number(value: float, digits: int = 6) -> str:
-    """Return a number with so many digits, and a true minus."""
+def number(value: float, digits: int = 6, *, spread: float | None = None) -> str:
+    """Return a number with a true minus.
+
+    Parameters
+    ----------
+    value : float
+    digits : int, default 6
+    spread : float, optional
+        Of the numbers that it stands among: where it is small beside them, they take more digits.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value).replace("-", "−")
     if math.isnan(value):
         return "not a number"
-    return f"{value:.{digits}g}".replace("-", "−")
+    return f"{value:.{digits_among(value, spread or 0.0, digits)}g}".replace("-", "−")
 
 
-def shown(value: Any, digits: int = 6) -> str:
-    """Return a value of a parameter as text, not escaped."""
+def shown(value: Any, digits: int = 6, *, spread: float | None = None) -> str:
+    """Return a value of a parameter as text, not escaped; digits are those of `number`."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, (int, float)):
-        return number(value, digits)
+        return number(value, digits, spread=spread)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -113,7 +113,7 @@ def status(args: argparse.Namespace) -> Answer:
     study = _reading(args)
     status, outstanding = study.status(), study.outstanding
     n_bad = status.n_failed + status.n_infeasible
-    best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
+    best = "none yet" if status.best is None else f"{status.best['value']:.10g}"
     lines = [
         f"{status.path}: {status.direction} by {status.optimizer}",
         f"{_count(status.n_told, 'value')}: {status.n_told - n_bad} good, "

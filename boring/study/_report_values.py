@@ -125,6 +125,8 @@ class StudyReport:
     outlook : OutlookReport
     rest : RestReport or None
         None where all parameters are named, or none.
+    digits : dict of str to int
+        In which the best setting is told, of the parameters that need more than six.
     """
 
     direction: str
@@ -147,6 +149,7 @@ class StudyReport:
         default_factory=lambda: OutlookReport(None, None, N_RECENT, None)
     )
     rest: RestReport | None = None
+    digits: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-able values."""

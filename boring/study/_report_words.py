@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from boring._digits import digits_among
+
 if TYPE_CHECKING:
     from ._report_values import OutlookReport, RestReport, StudyReport
 
@@ -11,6 +13,9 @@ __all__ = ["outlook_in_words", "report_in_words"]
 
 MANY = 12
 """Parameters above which those that hardly matter are summed up in the text (chosen here)."""
+
+DIGITS = 6
+"""Of the best value and its settings, where these suffice."""
 
 LEAST_SHOWN = 0.02
 """Importance below which a parameter, of many, is not listed (chosen here)."""
@@ -62,13 +67,16 @@ def _evaluations(report: StudyReport) -> str:
 def _best(report: StudyReport) -> str:
     if report.best is None:
         return "There is no best value yet: no evaluation succeeded within the constraints."
-    lines = [f"Best value {report.best['value']:.6g}, with"]
+    value = report.best["value"]
+    digits = digits_among(value, report.outlook.spread or 0.0, DIGITS)
+    lines = [f"Best value {value:.{digits}g}, with"]
     parameters = report.best["parameters"]
     rest = report.rest.parameters if report.rest and len(parameters) > MANY else ()
     for name, value in parameters.items():
         if name not in rest:
             unit = f" {report.units[name]}" if report.units.get(name) else ""
-            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+            digits = report.digits.get(name, DIGITS)
+            shown = f"{value:.{digits}g}" if isinstance(value, float) else str(value)
             lines.append(f"  {name} = {shown}{unit}")
     if rest:
         lines.append(f"  and {_count(len(rest), 'other')}, which `best` of the study has.")

@@ -56,7 +56,7 @@ class RecordedStudy:
     def __repr__(self) -> str:
         """Return where the study stands, in one line."""
         status = self.status()
-        best = "none yet" if status.best is None else f"{status.best['value']:.6g}"
+        best = "none yet" if status.best is None else f"{status.best['value']:.10g}"
         return (
             f"<{type(self).__name__} {status.path or 'in memory'}: {status.direction} "
             f"{len(self._space.names)} parameters by {status.optimizer}; {status.n_told} told, "

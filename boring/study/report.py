@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from boring._digits import digits_among
+from boring.parameters import Real
 
 from ._findings import (
     directions_of,
@@ -22,6 +26,7 @@ from ._report_values import (
     RestReport,
     StudyReport,
 )
+from ._report_words import DIGITS
 
 if TYPE_CHECKING:
     from .recorded import RecordedStudy
@@ -79,4 +84,15 @@ def make_report(study: RecordedStudy, *, with_subspace: bool = True) -> StudyRep
         unknown=tuple(unknown_of(study, estimate, noise)),
         outlook=outlook_of(study),
         rest=rest_of(study, directions),
+        digits={} if status.best is None else _digits(study, status.best["parameters"]),
     )
+
+
+def _digits(study: RecordedStudy, parameters: Mapping[str, Any]) -> dict[str, int]:
+    """Return the digits of decimal numbers that need more than usual, their range being narrow."""
+    wanted = {
+        name: digits_among(parameters[name], parameter.high - parameter.low, DIGITS)
+        for name, parameter in study.space.parameters.items()
+        if isinstance(parameter, Real) and name in parameters
+    }
+    return {name: digits for name, digits in wanted.items() if digits > DIGITS}

@@ -133,6 +133,17 @@ class SubspaceEstimate:
     predictor: CalibratedPredictor
     fold_bases: tuple[FloatArray, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        arrays = [value for value in vars(self).values() if isinstance(value, np.ndarray)]
+        for array in (*arrays, *self.fold_bases):
+            array.flags.writeable = False
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take the fields of a copy, whose arrays are read-only again."""
+        vars(self).update(state)
+        self.__post_init__()
+
     @property
     def effective_dim(self) -> int:
         """Number of columns d of W."""
@@ -315,8 +326,10 @@ def estimate_active_subspace(
             f"the data do not support the active subspace found (n = {n}, D = {dim}, "
             f"d = {learned.fit.rank}): in cross-validation its squared error is "
             f"{report.error:.2f} var(y) against {report.isotropic_error:.2f} without a "
-            f"subspace, and folds found {report.overlap:.0%} of it again. Predictions use "
-            "no subspace; evaluate more points, best of all spread over the whole box.",
+            f"subspace, its log density {report.log_density:.2f} against "
+            f"{report.isotropic_log_density:.2f}, and folds found {report.overlap:.0%} of it "
+            "again. Predictions use no subspace; evaluate more points, best of all spread over "
+            "the whole box.",
             SubspaceWarning,
         )
     return _assemble(method, learned, report, importance, predictor, previous, gradient_norm)
@@ -394,8 +407,6 @@ def _assemble(
         "importance_std": importance.std,
         "importance_interval": importance.interval,
     }
-    for array in estimate.values():
-        array.flags.writeable = False
     return SubspaceEstimate(
         **estimate,
         noise_variance=variance * learned.fit.noise,
@@ -410,12 +421,5 @@ def _assemble(
         profile=learned.finish.profile.name,
         axis_aligned=learned.axis_aligned,
         predictor=predictor,
-        fold_bases=() if report is None else _fold_bases(report),
+        fold_bases=tuple(frame_of(fit.factor) for fit in report.fold_fits) if report else (),
     )
-
-
-def _fold_bases(report: TrustReport) -> tuple[FloatArray, ...]:
-    bases = tuple(frame_of(fit.factor) for fit in report.fold_fits)
-    for basis in bases:
-        basis.flags.writeable = False
-    return bases

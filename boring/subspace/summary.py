@@ -76,9 +76,10 @@ def _trust_line(estimate: SubspaceEstimate) -> str:
             f"; all else drawn anew {estimate.trust['draws']:.0f} times, changes of the value by "
             f"{estimate.trust['largest_change']:.2%} of the spread at most are left unexplained"
         )
+    figures = estimate.trust
     return (
-        f"{verdict}: held-out squared error {estimate.trust['error']:.3g} var(y), without a "
-        f"subspace {estimate.trust['isotropic_error']:.3g}; folds found "
-        f"{estimate.trust['overlap']:.0%} of it again; variance inflated "
-        f"{estimate.trust['inflation']:.3g} times{drawn}"
+        f"{verdict}: held-out squared error {figures['error']:.3g} var(y), without a subspace "
+        f"{figures['isotropic_error']:.3g}; log density {figures['log_density']:.3g}, without "
+        f"{figures['isotropic_log_density']:.3g}; folds found {figures['overlap']:.0%} of it "
+        f"again; variance inflated {figures['inflation']:.3g} times{drawn}"
     )

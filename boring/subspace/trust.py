@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Isotropic
@@ -40,6 +41,7 @@ from boring.subspace.factor_fit import (
     truncate_axes,
 )
 from boring.typing import FloatArray
+from boring.validation import as_points
 from boring.warping import in_squared_units
 
 N_FOLDS = 5
@@ -80,9 +82,14 @@ class CalibratedPredictor:
     spread: float
     inflation: float
 
-    def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of a new observation, noise included, each (m,)."""
-        mean, variance = self.posterior.predict(X)
+    def predict(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of a new observation, noise included, each (m,).
+
+        Parameters
+        ----------
+        X : array_like, shape (m, D) or (D,), scaled units
+        """
+        mean, variance = self.posterior.predict(as_points(X, self.posterior.X.shape[1], "X"))
         total = self.inflation * (variance + self.posterior.noise_variance)
         return self.center + self.spread * mean, in_squared_units(total, self.spread)
 

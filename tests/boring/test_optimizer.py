@@ -529,6 +529,27 @@ def test_a_result_names_the_subspace_of_its_own_data_once_it_is_read():
     assert pickle.loads(pickle.dumps(optimizer.result())).subspace == 6
 
 
+class Overtaken(Naming):
+    """One more value is told, as if by another thread, while its result is made."""
+
+    name: ClassVar[str] = "overtaken"
+    those_told: ClassVar[list[Optimizer]] = []
+
+    @property
+    def best_by_mean(self):
+        while self.those_told:
+            self.those_told.pop().tell([0.5, 0.5], 1.0)
+
+
+def test_a_result_is_of_one_moment_whatever_is_told_while_it_is_made():
+    optimizer = Overtaken(BOX, direction="minimize", n_initial=3, seed=0)
+    optimizer.tell([[0.1, 0.2], [0.3, 0.4]], [1.0, 2.0])
+    Overtaken.those_told.append(optimizer)
+    result = optimizer.result()
+    assert optimizer.n_told == 3
+    assert (result.n_evaluations, result.subspace) == (2, 2)
+
+
 def test_the_result_of_an_interrupted_run_names_the_subspace_too():
     def interrupted(x):
         if len(values) == 4:

@@ -1,9 +1,10 @@
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from boring.exceptions import InvalidInputError
 from boring.rng import (
@@ -85,11 +86,47 @@ def test_global_state_is_restored_even_after_an_error():
 
 
 def test_blas_threads_are_restored():
-    def threads():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    before = threads()
+    before = _blas_threads()
     assert before, "no BLAS was found"
     with single_blas_thread():
-        assert set(threads()) == {1}
-    assert threads() == before
+        assert set(_blas_threads()) == {1}
+    assert _blas_threads() == before
+
+
+def _blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def _in_a_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    return thread
+
+
+def test_blas_threads_are_restored_where_blocks_of_threads_overlap():
+    before = threadpool_limits(user_api="blas")
+    _in_a_thread(lambda: threadpool_limits(2, user_api="blas")).join()
+    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+    meanwhile = []
+
+    def first():
+        with single_blas_thread():
+            first_is_in.set()
+            second_is_in.wait(60)
+        first_is_out.set()
+
+    def second():
+        first_is_in.wait(60)
+        with single_blas_thread():
+            second_is_in.set()
+            first_is_out.wait(60)
+            meanwhile.extend(_blas_threads())
+
+    try:
+        assert set(_blas_threads()) == {2}
+        for thread in [_in_a_thread(first), _in_a_thread(second)]:
+            thread.join()
+        assert set(meanwhile) == {1}
+        assert set(_blas_threads()) == {2}
+    finally:
+        _in_a_thread(before.restore_original_limits).join()

@@ -94,6 +94,10 @@ def test_checks_of_one_call_share_a_run_that_the_next_call_makes_anew():
         assert len(made) == total
 
 
+def test_one_check_may_be_named_by_itself():
+    assert check_optimizer("random", "ask_is_repeatable") == ("ask_is_repeatable",)
+
+
 def test_unknown_checks_and_optimizers():
     with pytest.raises(UnknownNameError, match=r"Did you mean 'ask_is_repeatable'"):
         check_optimizer("random", ["ask_is_repeatabel"])

@@ -496,6 +496,9 @@ def test_what_cannot_be_done_is_said():
         BoringSampler(optimizer="borin")
     with pytest.raises(InvalidInputError, match="'last' or 'failed'"):
         BoringSampler(pruned="ignored")
+    for given, received in (({"x": (0, 1)}, r"'x' has \(0, 1\)"), ([("x", 1)], "received list")):
+        with pytest.raises(InvalidInputError, match=f"distributions of Optuna; {received}.*Pass"):
+            BoringSampler(search_space=given)
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler())
     with pytest.raises(InvalidInputError, match="one objective; the study has 2"):
         suggest(study.ask(), LATTICE)

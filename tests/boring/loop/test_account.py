@@ -156,7 +156,9 @@ def test_a_report_tells_what_a_draw_has_changed(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_summary_tells_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     estimate = _with_draws(monkeypatch, -1.0, [0.0, 0.002, 0.0], 0.0)
-    figures = {"error": 0.1, "isotropic_error": 0.2, "inflation": 1.0, **estimate.trust}
+    checked = {"error": 0.1, "isotropic_error": 0.2, "inflation": 1.0}
+    checked |= {"log_density": -0.3, "isotropic_log_density": -0.5}
+    figures = {**checked, **estimate.trust}
     text = replace(estimate, trust=figures).summary()
     assert "trusted: " in text
     assert (

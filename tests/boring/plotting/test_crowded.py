@@ -11,6 +11,7 @@ from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
 from boring.parameters import Categorical, Integer, Ordinal, Real
 from boring.plotting import _canvas, _labels, new_figure
+from boring.plotting._sweeps import range_of
 from boring.study import Study
 from boring.subspace.passive import qr_complement
 
@@ -82,6 +83,7 @@ def texts_of(figure):
     for axes in figure.axes:
         texts += [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label]
         for axis in (axes.xaxis, axes.yaxis):
+            texts += [axis.get_offset_text()]
             texts += [tick.label1 for tick in axis._update_ticks()]
             texts += [tick.label2 for tick in axis._update_ticks()]
         if axes.get_legend() is not None:
@@ -124,6 +126,30 @@ def test_no_text_of_a_study_is_cut_off_or_meets_another(size) -> None:
         drawn = draw()
         found = faults(drawn if hasattr(drawn, "savefig") else drawn.figure)
         assert not found, found
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_values_and_ranges_far_from_zero_are_told_apart(size) -> None:
+    """Energies differ in the fifth digit, radio frequencies in the seventh."""
+    space = [Real("frequency", 499.654e6, 499.6545e6, unit="Hz"), Real("gain", 99.9, 100, log=True)]
+    study = Study(space, direction="minimize", optimizer="gp", seed=0)
+    for suggestion in study.ask(12):
+        x = (suggestion.parameters["frequency"] - 499.654e6) / 500.0
+        study.tell(suggestion, -76.41 + 1e-3 * x**2)
+    for draw in (
+        lambda: plotting.plot_slices(study, new_figure(*size)),
+        lambda: plotting.plot_convergence(study.result(), new_figure(*size).add_subplot()),
+        lambda: plotting.plot_parallel_coordinates(study, ax=new_figure(*size).add_subplot()),
+    ):
+        drawn = draw()
+        figure = drawn if hasattr(drawn, "savefig") else drawn.figure
+        assert faults(figure) == []
+        for axes in figure.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                ticks = [tick.label1.get_text() for tick in axis._update_ticks()]
+                shown = [text for text in ticks if text]
+                assert len(set(shown)) == len(shown)
+    assert range_of(space[0]) == "499654000 … 499654500 Hz"
 
 
 @pytest.mark.parametrize(("dim", "size"), [(5, LARGE), (100, SMALL)])

@@ -163,6 +163,21 @@ def test_only_what_the_page_brings_may_act(text):
         assert f"{tag}-src 'sha256-{digest}'" in text
 
 
+def test_a_table_tells_numbers_of_a_narrow_range_apart():
+    """Or a click on the heading could not sort them."""
+    study = Study([Real("frequency", 499.654e6, 499.6545e6)], direction="minimize", seed=0)
+    X = 499.654e6 + 60.0 * np.arange(8)
+    study.add([{"frequency": x, "value": -76.41 + 1e-6 * i} for i, x in enumerate(X)])
+    page = html_report(study, with_subspace=False)
+    body = page.split("<table class=data>")[1].split("<tbody>")[1]
+    rows = [re.findall(r"<td>([^<]*)", line)[:2] for line in body.split("<tr")[1:]]
+    cells = np.char.replace(np.array(rows), "\N{MINUS SIGN}", "-")
+    values, frequencies = cells.astype(float).T
+    np.testing.assert_allclose(frequencies, X, atol=0.1)
+    np.testing.assert_allclose(np.diff(values), 1e-6, rtol=1e-3)
+    assert "499654000\xa0to\xa0499654500" in page
+
+
 def test_without_evaluations():
     page = check(html_report(Study({"a": (0.0, 1.0)}, direction="maximize")))
     assert "There is no best value yet" in page.text

@@ -1,11 +1,13 @@
 """The report: what it says, and that it says only what is there."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers random and sobol)
 from boring.parameters import Real
 from boring.study import Study
 from boring.study._findings import _unknown_of_subspace
@@ -39,6 +41,24 @@ def study():
 @pytest.fixture(scope="module")
 def report(study):
     return study.report()
+
+
+def test_numbers_of_a_narrow_range_have_the_digits_that_tell_them_apart():
+    study = Study(
+        [Real("frequency", 499.654e6, 499.6545e6, unit="Hz"), Real("gain", 0.0, 1.0)],
+        direction="minimize",
+        optimizer="random",
+        seed=0,
+    )
+    for suggestion in study.ask(12):
+        share = (suggestion.parameters["frequency"] - 499.654e6) / 500.0
+        study.tell(suggestion, -76.41 + 1e-3 * share**2)
+    words = str(make_report(study, with_subspace=False))
+    value, frequency, gain = re.findall(r"(?:Best value|frequency =|gain =) ([-\d.]+)", words)
+    best = study.best
+    assert float(value) == pytest.approx(best["value"], abs=1e-3 * 1e-4)
+    assert float(frequency) == pytest.approx(best["parameters"]["frequency"], abs=500.0 * 1e-4)
+    assert gain == f"{best['parameters']['gain']:.6g}"
 
 
 def test_the_report_has_the_figures_of_the_study(study, report):
@@ -86,8 +106,6 @@ def test_a_study_without_values_says_why_there_is_nothing():
 
 
 def test_an_optimiser_that_learns_no_subspace_is_named():
-    import baselines  # noqa: F401
-
     study = Study(SPACE, direction="minimize", seed=0, optimizer="sobol")
     for suggestion in study.ask(8):
         study.tell(suggestion.number, suggestion.parameters["gain"])

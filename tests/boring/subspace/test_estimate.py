@@ -1,5 +1,7 @@
 """The public estimate: contents, units, checks of input, warnings."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -192,6 +194,39 @@ def test_rejection_warns_and_predicts_without_a_subspace():
     assert found.predictor.posterior.model.kernel.component_names == ("isotropic",)
     assert "NOT trusted" in found.summary()
     assert "NOT trusted; summary()" in repr(found)
+
+
+def test_a_rejection_names_the_figure_that_it_rests_on():
+    """A step along one direction: found by all folds, of smaller error, and far too sure."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 5))
+    Z = X[:, 0] + X[:, 2]
+    y = np.sin(2 * Z) + 0.5 * Z > 0
+    with pytest.warns(SubspaceWarning, match="do not support") as caught:
+        found = estimate_active_subspace(X, y, rng=generator())
+    figures = found.trust
+    assert figures["error"] < figures["isotropic_error"]
+    assert figures["overlap"] > 0.9
+    assert figures["log_density"] < figures["isotropic_log_density"]
+    for text in (str(caught[0].message), found.summary()):
+        for name in ("log_density", "isotropic_log_density"):
+            assert f"{figures[name]:.2f}" in text or f"{figures[name]:.3g}" in text
+
+
+def test_copies_are_read_only_too(estimate):
+    for other in (copy.deepcopy(estimate), pickle.loads(pickle.dumps(estimate))):
+        assert other.summary() == estimate.summary()
+        for array in (other.active_basis, other.importance_interval, *other.fold_bases):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0.0
+
+
+def test_the_predictor_takes_points_as_models_do(estimate):
+    _, X, _ = ridge()
+    mean, variance = estimate.predictor.predict(X[:2])
+    one, spread = estimate.predictor.predict(X[1].tolist())
+    assert (one, spread) == (pytest.approx(mean[1:]), pytest.approx(variance[1:]))
+    with pytest.raises(InvalidInputError, match=r"X must have shape \(n, 5\).*Give each point 5"):
+        estimate.predictor.predict(X[:, :3])
 
 
 def test_points_of_one_embedding_warn():
