@@ -144,7 +144,9 @@ def conditioned(
     L, _ = cholesky(C)
     z, m = y - k * goal, 1.0 - k
     Cm = solve(L, m[:, None])[:, 0]
-    mean = float(Cm @ z) / float(Cm @ m)
+    information = float(Cm @ m)
+    # With all the data at x the goal is all that is known, and every mean as likely.
+    mean = float(Cm @ z) / information if information > 0.0 else goal
     w = solve(L, (z - m * mean)[:, None])[:, 0]
     S = float((z - m * mean) @ w)
     return Conditioned(inverse_scales, gaps, step, k, K_slope, k_slope, L, mean, w, S)

@@ -18,6 +18,9 @@ bound of mean and spread of the draws' outputs, noise not added, is minimised by
 * Under ``prior="hierarchical"`` these networks are near random starts of Stan's instead of draws of
   the prior, a hundred wide, from which 40 of 48 chains ended more than .5 off 12 or 20 values; from
   Stan's all ended within .2.
+* Under ``prior="cauchy"`` coordinates of the draws are cut at six scales: without, 10 of 96 chains
+  ended more than .5 off 3 or 12 values, and the log density of new values was lower in 6 of 8 fits,
+  by .27 on average; with, one of 96, by .56.
 * "log-ei" and "empirical-ei" can be chosen, which the comparison with expected improvement needs.
 """
 
@@ -47,6 +50,9 @@ from boring.validation import as_positive_int
 
 __all__ = ["BnnHmcOptimizer", "BnnHmcOptions"]
 
+#: Largest coordinate where a chain begins, in scales of its prior; normal draws are not further out
+#: (chosen here).
+FARTHEST = 6.0
 PRIORS = ("gaussian", "fan-in", "cauchy", "hierarchical")
 
 
@@ -138,7 +144,7 @@ class BnnHmcOptimizer(SurrogateOptimizer):
         anchors = (
             stan_positions(model, options.n_chains, rng)
             if model.n_scales
-            else model.draw(rng, options.n_chains)
+            else np.clip(model.draw(rng, options.n_chains), -FARTHEST, FARTHEST)
         )
         first = anchored_positions(model, anchors, options.n_climb, data, rng)
         # Only a step size goes on to the next fit: the states of the chains take a quarter of a

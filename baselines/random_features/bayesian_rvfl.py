@@ -124,6 +124,11 @@ class BayesianRvflPosterior:
     layer: HiddenLayer
     weights: WeightPosterior
 
+    @property
+    def noise_variance(self) -> float:
+        """Of observations about the network, 1/beta; it is not part of what it predicts."""
+        return 1.0 / self.weights.beta
+
     def predict(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean m'psi(x) and variance psi(x)'S psi(x), each (n,), at X (n, D)."""
         features = self.layer.features(X)

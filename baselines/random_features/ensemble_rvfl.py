@@ -104,11 +104,16 @@ class NetworkEnsemble(EnsemblePosterior):
     layer : HiddenLayer
         Of N members.
     weights : ndarray, shape (N, p)
+    noise_variance : float, default 0
+        Of observations about the networks; it is not part of what they predict.
     """
 
-    def __init__(self, layer: HiddenLayer, weights: FloatArray) -> None:
+    def __init__(
+        self, layer: HiddenLayer, weights: FloatArray, noise_variance: float = 0.0
+    ) -> None:
         self.layer = layer
         self.weights = weights
+        self.noise_variance = noise_variance
 
     def members(self, X: FloatArray) -> FloatArray:
         """Return the outputs (n, N) at X (n, D)."""
@@ -147,5 +152,7 @@ class EnsembleRvflOptimizer(SurrogateOptimizer):
         )
         features = layer.features(X)
         alpha = first_precision(features[0], y, options, memory).alpha
-        weights = anchored_weights(features, y, alpha, float(options.noise_precision), rng)
-        return Fit(NetworkEnsemble(layer, weights), {"alpha": alpha}, {"alpha": alpha})
+        beta = float(options.noise_precision)
+        weights = anchored_weights(features, y, alpha, beta, rng)
+        ensemble = NetworkEnsemble(layer, weights, 1.0 / beta)
+        return Fit(ensemble, {"alpha": alpha}, {"alpha": alpha})

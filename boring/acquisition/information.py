@@ -37,7 +37,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import erfcx, log_ndtr, logsumexp
+from scipy.special import erfcx, log_ndtr, logsumexp, ndtr, softmax
 
 from boring._normal import LOG_SQRT_TWO_PI
 from boring.acquisition.base import MINIMUM_VARIANCE, Posterior, sd_gradient, standard_deviation
@@ -188,16 +188,13 @@ def log_max_value_gain(gamma: FloatArray) -> tuple[FloatArray, FloatArray]:
     log_value[middle] = np.log(value)
     slope[middle] = -0.5 * ratio * (1.0 + g * (g + ratio)) / value
 
-    # Both parts are tiny: log(g phi / 2) and log(1 - Phi), Phi itself being 1 to 1e-9.
+    # Both parts are tiny: phi / Phi is taken out of them, and -log Phi = t + t^2 / 2, t = 1 - Phi.
     g = np.minimum(gamma[high], 1e100)
-    log_tail = log_ndtr(-g)
-    log_density = -0.5 * g * g - LOG_SQRT_TWO_PI
-    log_half = log_density - log_ndtr(g)
-    first = np.log(0.5 * g) + log_half
-    second = log_tail + np.log1p(0.5 * np.exp(log_tail))
-    log_value[high] = np.logaddexp(first, second)
-    factor = 0.5 * (1.0 + g * g + g * np.exp(log_half))
-    slope[high] = -factor * np.exp(log_half - log_value[high])
+    log_ratio = -0.5 * g * g - LOG_SQRT_TWO_PI - log_ndtr(g)
+    mills = np.sqrt(0.5 * np.pi) * erfcx(g / np.sqrt(2.0))
+    share = 0.5 * g + ndtr(g) * mills * (1.0 + 0.5 * ndtr(-g))
+    log_value[high] = log_ratio + np.log(share)
+    slope[high] = -0.5 * (1.0 + g * (g + np.exp(log_ratio))) / share
     return log_value, slope
 
 
@@ -239,7 +236,7 @@ class LogMaxValueEntropy:
         gamma = (self.maxima - mean[:, None]) / sd
         logs, slopes = log_max_value_gain(gamma)
         total = self._averaged(logs)
-        shares = np.exp(logs - np.log(len(self.maxima)) - total[:, None]) * slopes
+        shares = softmax(logs, axis=1) * slopes
         gradient = -(shares / sd).sum(axis=1)[:, None] * mean_slope
         by_sd = -(shares * gamma / sd).sum(axis=1)[:, None]
         return total, gradient + by_sd * sd_gradient(variance, variance_slope)

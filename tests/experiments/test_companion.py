@@ -231,15 +231,22 @@ def test_a_variant_has_a_surrogate_with_its_options():
     assert np.abs(usual - truth).max() < 0.1 < np.abs(few - truth).max()
 
 
-def test_networks_are_scored_with_their_noise():
+@pytest.mark.parametrize(
+    ("method", "share"),  # of the variance of the values
+    [
+        ("bnn-vi[n_members=10,n_steps=5,noise_sd=0.3]", 0.09),
+        ("rvfl-bayesian[noise_precision=20]", 0.05),
+        ("rvfl-ensemble[noise_precision=20]", 0.05),
+    ],
+)
+def test_networks_are_scored_with_their_noise(method, share):
     pytest.importorskip("optax")
     X = np.linspace(-1.0, 1.0, 12)[:, None]
     y = 5.0 * X[:, 0]
-    method = "bnn-vi[n_members=10,n_steps=5,noise_sd=0.3]"  # of standardised values
     noisy, function = (
         regression.predict(method, X, y, X, 0, noise=noise).variance for noise in (True, False)
     )
-    np.testing.assert_allclose(noisy - function, 0.09 * y.var(), rtol=1e-6)
+    np.testing.assert_allclose(noisy - function, share * y.var(), rtol=1e-6)
 
 
 def test_methods_without_such_a_surrogate_are_refused():

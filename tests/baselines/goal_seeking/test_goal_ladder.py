@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 from baselines.goal_seeking.goal_ladder import (
     NUGGET,
@@ -15,6 +15,7 @@ from baselines.goal_seeking.goal_ladder import (
 )
 from boring.exceptions import InvalidInputError
 from boring.kernels import get_profile
+from boring.registry import get_optimizer
 from boring.testing import check_gradient
 
 PROFILE = get_profile("matern52")
@@ -70,6 +71,16 @@ def test_gradients_by_the_order_of_their_error(setting):
         check_gradient(lambda f: (function(f)[0], 1.01 * function(f)[1]), flat, rng, scale=0.1)
 
 
+def test_values_at_the_point_itself_are_the_goal_and_noise():
+    # Every correlation with x is 1: y ~ N(goal, s^2 NUGGET I) whatever the mean, s^2 its best.
+    X, y, goal = np.tile([[0.3, 0.2]], (4, 1)), np.array([0.1, -1.0, 0.4, 0.0]), 0.8
+    value, *slopes = conditional_log_likelihood(X[0], np.zeros(2), X, y, goal, PROFILE)
+    spread = np.sqrt(np.mean((y - goal) ** 2))
+    expected = norm(goal, spread).logpdf(y).sum() + 2.0 * (np.log(2 * np.pi) + 1)
+    assert value == pytest.approx(expected, rel=1e-8)
+    assert np.isfinite(slopes).all()
+
+
 def test_the_screen_gives_the_same_values(setting):
     X, y, _, scales, rng = setting
     candidates = rng.uniform(-1, 1, (12, 2))
@@ -99,6 +110,17 @@ def test_goals_are_taken_in_turn():
     goals = [record.info["goal"] for record in records[6:]]
     assert all(high > low for low, high in zip(goals[::2], goals[1::2], strict=True))
     assert optimizer.result().y_best < 0.02
+
+
+@pytest.mark.filterwarnings("ignore::boring.exceptions.DuplicatePointWarning")
+@pytest.mark.parametrize(
+    ("name", "options"), [("goal-seeking", {}), ("conditional-map", {"infill": "one-stage"})]
+)
+def test_repetitions_of_one_point_are_enough_to_go_on(name, options):
+    space = [(-1, 1)] * 2
+    optimizer = get_optimizer(name)(space, direction="minimize", seed=0, n_initial=1, **options)
+    optimizer.tell(np.tile([[0.3, 0.2]], (6, 1)), np.arange(6.0))
+    assert not np.allclose(optimizer.ask(), [0.3, 0.2])
 
 
 @pytest.mark.parametrize("goals", [(), (0.0,), (0.1, -1.0)])

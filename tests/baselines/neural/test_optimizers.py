@@ -47,9 +47,9 @@ def data(n=12):
     return x[:, None], (y - y.mean()) / y.std()
 
 
-def error_of_the_worst_chain(optimizer, X, y):
+def error_of_the_worst_chain(optimizer, X, y, seed=0):
     """Root mean square of y minus a chain's mean, of eight chains with ten draws each."""
-    members = optimizer._fit(X, y, {}, np.random.default_rng(0)).posterior.members(X)
+    members = optimizer._fit(X, y, {}, np.random.default_rng(seed)).posterior.members(X)
     means = members.T.reshape(8, 10, -1).mean(axis=1)
     return np.sqrt(((means - y) ** 2).mean(axis=1)).max()
 
@@ -123,21 +123,24 @@ def test_every_chain_of_a_first_fit_comes_to_the_data(prior):
 
 
 @pytest.mark.slow
-def test_every_chain_of_the_hierarchical_prior_by_hmc_comes_to_the_data():
-    # From draws of the prior four of the eight stayed 1 off.
+@pytest.mark.parametrize(
+    ("prior", "n_climb", "seed"), [("hierarchical", 200, 0), ("cauchy", 400, 1)]
+)
+def test_every_chain_of_a_prior_with_far_draws_by_hmc_comes_to_the_data(prior, n_climb, seed):
+    # From draws of the prior four of the eight stayed 1 off, and one of Cauchy's.
     X, y = data()
     optimizer = BnnHmcOptimizer(
         [(-1, 1)],
         direction="minimize",
-        prior="hierarchical",
+        prior=prior,
         hidden=(8,),
         n_chains=8,
         n_burn_in=15,
         n_draws=10,
-        n_climb=200,
+        n_climb=n_climb,
         n_leapfrog=20,
     )
-    assert error_of_the_worst_chain(optimizer, X, y) < 0.3
+    assert error_of_the_worst_chain(optimizer, X, y, seed) < 0.3
 
 
 @pytest.mark.parametrize("kind", ["hierarchical", "gaussian"])

@@ -98,6 +98,22 @@ def test_large_ensemble_approaches_an_average_of_bayesian_networks():
     np.testing.assert_allclose(variance, expected, rtol=0.35)
 
 
+def test_variance_of_a_new_value_is_that_of_the_joint_gaussian_of_all_values():
+    X, y = data(10, 2)
+    new = np.random.default_rng(4).uniform(-1, 1, (5, 2))
+    posterior = fitted(BayesianRvflOptimizer, X, y, noise_precision=20.0, n_hidden=40)
+    features = posterior.layer.features(np.vstack([X, new]))
+    joint = features @ features.T / posterior.weights.alpha + np.eye(15) / 20.0
+    expected = np.diag(
+        joint[10:, 10:] - joint[10:, :10] @ np.linalg.solve(joint[:10, :10], joint[:10, 10:])
+    )
+    total = posterior.predict(new)[1] + posterior.noise_variance
+    np.testing.assert_allclose(total, expected, rtol=1e-8)
+    ensemble = fitted(EnsembleRvflOptimizer, X, y, noise_precision=20.0)
+    assert ensemble.noise_variance == pytest.approx(1 / 20.0)
+    assert fit_elm(X, y, 2, 10, 1.0, np.random.default_rng(0)).noise_variance == 0.0
+
+
 def fitted_ensemble(X, y, alpha, beta):
     from baselines.random_features.ensemble_rvfl import NetworkEnsemble, anchored_weights
 

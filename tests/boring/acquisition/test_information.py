@@ -92,6 +92,24 @@ def test_gain_is_smooth_where_its_forms_meet_and_finite_far_out(gamma):
         assert slope[0] == pytest.approx((near[1] - near[0]) / (2 * h), rel=2e-5)
 
 
+@pytest.mark.parametrize("gamma", [1e4, 1e6, 1e8, 1e60])
+def test_slope_far_out_in_the_upper_tail_is_that_of_the_series(gamma):
+    # 1 - Phi = phi (1 / gamma - ...): g = phi (gamma / 2 + 1 / gamma - ...).
+    assert log_max_value_gain(np.array([gamma]))[1][0] == pytest.approx(-gamma + 1 / gamma)
+    sd = 0.5 / gamma
+
+    class Slope:
+        def predict(self, X):
+            return X[:, 0], np.full(len(X), sd**2)
+
+        def predict_with_gradient(self, X):
+            return *self.predict(X), np.ones((len(X), 1)), np.zeros((len(X), 1))
+
+    # Two equal draws of the largest value are one.
+    _, gradient = LogMaxValueEntropy(Slope(), np.full(2, 0.5)).value_and_gradient(np.zeros((1, 1)))
+    assert gradient[0, 0] == pytest.approx(gamma / sd)
+
+
 def test_max_value_entropy_is_the_information_on_a_grid(posterior):
     """I(f; f*) of a single draw of the largest value: entropies of densities by quadrature."""
     mean, sd = 0.2, 0.6
