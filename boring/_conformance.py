@@ -12,7 +12,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -62,30 +62,31 @@ def _drive(optimizer: Optimizer, n: int, fun: Callable[[FloatArray], float] = sm
     return optimizer
 
 
-_plain_runs: dict[int, tuple[OptimizerMaker, Optimizer]] | None = None
+class RunOnce:
+    """A factory whose run with nothing changed is made once, for all checks that compare with it.
 
+    Parameters
+    ----------
+    make : callable
+        The factory.
+    """
 
-@contextlib.contextmanager
-def shared_runs() -> Iterator[None]:
-    """Let checks of one factory within this block share the run that several compare with."""
-    global _plain_runs
-    if _plain_runs is not None:
-        yield
-        return
-    _plain_runs = {}
-    try:
-        yield
-    finally:
-        _plain_runs = None
+    def __init__(self, make: OptimizerMaker) -> None:
+        self._make = make
+
+    def __call__(self, *arguments: Any, **options: Any) -> Optimizer:
+        """Return what the factory makes."""
+        return self._make(*arguments, **options)
+
+    @cached_property
+    def plain_run(self) -> Optimizer:
+        """The optimiser after the run; only to be read."""
+        return _drive(_make(self), N_EVALUATIONS)
 
 
 def _plain_run(make: OptimizerMaker) -> Optimizer:
     """Return an optimiser after the run with nothing changed; only to be read."""
-    known = {} if _plain_runs is None else _plain_runs
-    if id(make) not in known:
-        # The factory is kept too, lest another one get its id.
-        known[id(make)] = make, _drive(_make(make), N_EVALUATIONS)
-    return known[id(make)][1]
+    return (make if isinstance(make, RunOnce) else RunOnce(make)).plain_run
 
 
 def _require(condition: bool, message: str) -> None:
@@ -343,8 +344,9 @@ def works_in_one_dimension(make: OptimizerMaker) -> None:
     with _quiet():
         optimizer = _make(make, [(-2.0, 3.0)])
         _drive(optimizer, N_EVALUATIONS, lambda x: float((x[0] - 1.0) ** 2))
-        result = optimizer.result()
+        result, subspace = optimizer.result(), optimizer.subspace
     _require(result.X.shape == (N_EVALUATIONS, 1), f"X has shape {result.X.shape}")
+    _require(subspace is None or subspace.effective_dim == 1, "the subspace is no line")
 
 
 def works_on_a_tiny_budget(make: OptimizerMaker) -> None:
@@ -377,7 +379,9 @@ def leaves_global_state(make: OptimizerMaker) -> None:
     with _quiet():
         filters = list(warnings.filters)
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            _drive(_make(make), N_EVALUATIONS).result()
+            optimizer = _drive(_make(make), N_EVALUATIONS)
+            optimizer.result()
+            _ = optimizer.subspace
         _require(list(warnings.filters) == filters, "the warning filters changed")
     _require(_global_random_state() == before, "numpy's global random state changed")
     _require(dict(os.environ) == environment, "the environment variables changed")

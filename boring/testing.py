@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._conformance import OPTIMIZER_CHECKS, OptimizerMaker, shared_runs
+from ._conformance import OPTIMIZER_CHECKS, OptimizerMaker, RunOnce
 from .exceptions import InvalidInputError, UnknownNameError
 from .registry import get_optimizer
 from .typing import FloatArray
@@ -221,14 +221,14 @@ def check_optimizer(
     if isinstance(checks, str):
         checks = [checks]
     names = tuple(OPTIMIZER_CHECKS if checks is None else checks)
-    with shared_runs():
-        for name in names:
-            if name not in OPTIMIZER_CHECKS:
-                raise UnknownNameError(
-                    f"No check is called {name!r}. {suggest(name, OPTIMIZER_CHECKS)}"
-                )
-            try:
-                OPTIMIZER_CHECKS[name](make)
-            except AssertionError as error:
-                raise AssertionError(f"{name}: {error}") from error
+    once = RunOnce(make) if not isinstance(make, RunOnce) else make
+    for name in names:
+        if name not in OPTIMIZER_CHECKS:
+            raise UnknownNameError(
+                f"No check is called {name!r}. {suggest(name, OPTIMIZER_CHECKS)}"
+            )
+        try:
+            OPTIMIZER_CHECKS[name](once)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
     return names

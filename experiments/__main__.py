@@ -5,20 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from boring.exceptions import BoringError, InvalidInputError
 from boring.validation import suggest
 
-from .arena_command import add_arena
 from .arguments import add_runs, method_names, positive, seeds_of
-from .companion.command import add_companion
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .own import own_modules
 from .peers import PEERS
-from .thesis.command import add_thesis
-from .tuning.command import add_tuning
 
 __all__ = ["main"]
 
@@ -45,6 +42,26 @@ examples:
   python -m experiments tuning --tasks svm-digits --seeds 3
 """
 
+#: Commands with a module of their own, which has `add_arguments`, and what they do in a line.
+ELSEWHERE = {
+    "arena": (
+        "experiments.arena_command",
+        "many experiments and methods into one folder, with one report",
+    ),
+    "thesis": (
+        "experiments.thesis.command",
+        "the experiments of chapter 5 of the thesis, with one report",
+    ),
+    "companion": (
+        "experiments.companion.command",
+        "the experiments of the companion papers, one report for each name",
+    ),
+    "tuning": (
+        "experiments.tuning.command",
+        "tune scikit-learn's estimators, against TPE and random search",
+    ),
+}
+
 OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
 
@@ -58,6 +75,20 @@ class _Parser(argparse.ArgumentParser):
             wrong = message.split("invalid choice: '")[1].split("'")[0]
             message = f"unknown command {wrong!r}. {suggest(wrong, self.commands)}"
         super().error(message)
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of a command; its module is loaded, which may take long, when it is first used."""
+
+    def __init__(self, *, module: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._module = module
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self._module is not None:
+            import_module(self._module).add_arguments(self)
+            self._module = None
+        return super().parse_known_args(args, namespace)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -77,16 +108,14 @@ def build_parser() -> argparse.ArgumentParser:
         help="of your own, which registers optimisers or adds to experiments.config.EXPERIMENTS; "
         "may be repeated, and stands before the command",
     )
-    commands = parser.add_subparsers(
-        required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser
-    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_CommandParser)
     parser.commands = commands.choices
     _add_run(commands)
     _add_report(commands)
-    add_arena(commands)
-    add_thesis(commands)
-    add_companion(commands)
-    add_tuning(commands)
+    for name, (module, line) in ELSEWHERE.items():
+        commands.add_parser(
+            name, help=line, module=module, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
     listing = commands.add_parser("list", help="list the experiments and the methods")
     listing.set_defaults(act=_list)
     _add_demo(commands)

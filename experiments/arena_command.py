@@ -8,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from .arena import ArenaOutcome, read_arena, read_plan, run_arena
 from .arguments import (
@@ -27,7 +26,7 @@ from .progress import RunProgress
 from .records import RunRecord
 from .tables import DEFAULT_REFERENCE
 
-__all__ = ["add_arena"]
+__all__ = ["add_arguments"]
 
 REPORT_FOLDER = "report"
 """Folder, within that of the arena, of the report."""
@@ -41,14 +40,9 @@ FOLDER/report, is made of whatever there is.
 """
 
 
-def add_arena(commands: Any) -> None:
-    """Add the command to the sub-parsers of the command line."""
-    arena = commands.add_parser(
-        "arena",
-        help="many experiments and methods into one folder, with one report",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(arena: argparse.ArgumentParser) -> None:
+    """Add what the command takes to its parser."""
+    arena.description = DESCRIPTION
     arena.set_defaults(act=_run_and_report)
     arena.add_argument(
         "--experiments",

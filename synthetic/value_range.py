@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import qmc
 
 from .base import TestProblem
 
@@ -37,6 +36,8 @@ def value_range(problem: TestProblem, n_points: int = RANGE_POINTS) -> float:
     >>> round(value_range(camelback()), 2)
     6.65
     """
+    from scipy.stats import qmc  # slow to load
+
     # A power of two is drawn and cut, because the sequence is balanced only then.
     exponent = int(np.ceil(np.log2(max(n_points, 2))))
     cube = qmc.Sobol(problem.dim, seed=RANGE_SEED).random_base2(exponent)[:n_points]

@@ -12,6 +12,17 @@ hypothesis.settings.register_profile("project", deadline=None, derandomize=True,
 hypothesis.settings.load_profile("project")
 
 
+def pytest_configure(config):
+    """Keep what JAX compiles, which takes some seconds a program, for the next run.
+
+    It is found again by program, options and version alone; ``--cache-clear`` removes it.
+    """
+    cache = getattr(config, "cache", None)
+    if cache is not None:
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache.mkdir("jax")))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
+
+
 #: Options of methods whose defaults take seconds for a fit, for tests of the loop around them.
 LIGHT_OPTIONS = {
     "bnn-hmc": {

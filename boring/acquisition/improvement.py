@@ -69,26 +69,39 @@ def log_improvement(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     log_value, slope, share = np.full_like(z, np.nan), np.full_like(z, np.nan), np.zeros_like(z)
     share[np.isnan(z)] = np.nan
 
-    direct = z > _DIRECT_ABOVE
-    a = z[direct]
-    density = np.exp(-0.5 * np.minimum(np.abs(a), 1e3) ** 2 - LOG_SQRT_TWO_PI)
-    h = density + a * ndtr(a)
-    log_value[direct], slope[direct], share[direct] = np.log(h), ndtr(a) / h, density / h
+    for inside, formula in (
+        (z > _DIRECT_ABOVE, _direct),
+        ((z <= _DIRECT_ABOVE) & (z > _ASYMPTOTIC_BELOW), _by_mills_ratio),
+        (z <= _ASYMPTOTIC_BELOW, _by_series),
+    ):
+        if inside.any():
+            log_value[inside], slope[inside], share[inside] = formula(z[inside])
+    return log_value, slope, share
 
-    middle = (z <= _DIRECT_ABOVE) & (z > _ASYMPTOTIC_BELOW)
-    a = -z[middle]
+
+def _direct(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what :func:`log_improvement` does, from phi(z) + z Phi(z) as it stands."""
+    density = np.exp(-0.5 * np.minimum(np.abs(z), 1e3) ** 2 - LOG_SQRT_TWO_PI)
+    cumulative = ndtr(z)
+    h = density + z * cumulative
+    return np.log(h), cumulative / h, density / h
+
+
+def _by_mills_ratio(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the same of z < 0, where phi(z) + z Phi(z) would underflow."""
+    a = -z
     mills = np.sqrt(0.5 * np.pi) * erfcx(a / np.sqrt(2.0))  # Phi(z) / phi(z)
     rest = 1.0 - a * mills  # h(z) / phi(z)
-    log_value[middle] = -0.5 * a * a - LOG_SQRT_TWO_PI + np.log(rest)
-    slope[middle], share[middle] = mills / rest, 1.0 / rest
+    return -0.5 * a * a - LOG_SQRT_TWO_PI + np.log(rest), mills / rest, 1.0 / rest
 
-    far = z <= _ASYMPTOTIC_BELOW
-    a = -z[far]
+
+def _by_series(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the same of z far below 0, where 1 - |z| m(|z|) loses its digits."""
+    a = -z
     mills = np.sqrt(0.5 * np.pi) * erfcx(a / np.sqrt(2.0))
     series = np.polynomial.polynomial.polyval((1.0 / a) ** 2, _SERIES)
-    log_value[far] = -0.5 * a * a - LOG_SQRT_TWO_PI - 2.0 * np.log(a) + np.log(series)
-    slope[far], share[far] = a * (a * mills) / series, a * a / series
-    return log_value, slope, share
+    log_value = -0.5 * a * a - LOG_SQRT_TWO_PI - 2.0 * np.log(a) + np.log(series)
+    return log_value, a * (a * mills) / series, a * a / series
 
 
 class LogExpectedImprovement:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from boring.exceptions import InvalidInputError
 
@@ -21,7 +20,7 @@ from .methods import usable
 from .report import write_report
 from .runs import RUNS, CompanionRun, get_run
 
-__all__ = ["add_companion"]
+__all__ = ["add_arguments"]
 
 FOLDER = Path("results/companion")
 QUICK_FOLDER = Path("results/companion-quick")
@@ -35,14 +34,9 @@ DESCRIPTION = (
 )
 
 
-def add_companion(commands: Any) -> None:
-    """Add the command to the sub-parsers of the command line."""
-    companion = commands.add_parser(
-        "companion",
-        help="the experiments of the companion papers, one report for each name",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(companion: argparse.ArgumentParser) -> None:
+    """Add what the command takes to its parser."""
+    companion.description = DESCRIPTION
     companion.set_defaults(act=_run_and_report)
     companion.add_argument("names", nargs="+", metavar="NAME", help=f"{', '.join(RUNS)}, or {ALL}")
     companion.add_argument(

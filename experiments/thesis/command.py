@@ -6,7 +6,6 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from boring.exceptions import UnknownNameError
 from boring.validation import suggest
@@ -19,7 +18,7 @@ from .report import study_path, write_report
 from .settings import RELATED, SETTINGS, THESIS_METHODS, quick_setting, setting_experiments
 from .studies import COMPARISON, PARTS, STUDIES
 
-__all__ = ["add_thesis", "part_names", "thesis_methods"]
+__all__ = ["add_arguments", "part_names", "thesis_methods"]
 
 FOLDER = Path("results/thesis")
 QUICK_FOLDER = Path("results/thesis-quick")
@@ -33,14 +32,9 @@ whatever there is.
 """
 
 
-def add_thesis(commands: Any) -> None:
-    """Add the command to the sub-parsers of the command line."""
-    thesis = commands.add_parser(
-        "thesis",
-        help="the experiments of chapter 5 of the thesis, with one report",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(thesis: argparse.ArgumentParser) -> None:
+    """Add what the command takes to its parser."""
+    thesis.description = DESCRIPTION
     thesis.set_defaults(act=_run_and_report)
     thesis.add_argument(
         "--only",

@@ -7,12 +7,11 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from ..arguments import experiment_names, method_names, non_negative, positive, positive_minutes
 from ..records import RunRecord, read_records
 
-__all__ = ["add_tuning"]
+__all__ = ["add_arguments"]
 
 TASK_NAMES = ("boosting-cancer", "boosting-diabetes", "svm-digits", "network-digits")
 METHOD_NAMES = ("boring", "random", "tpe")
@@ -26,14 +25,9 @@ pip install 'boring-bo[study,optuna,sklearn]'.
 """
 
 
-def add_tuning(commands: Any) -> None:
-    """Add the command to the sub-parsers of the command line."""
-    tuning = commands.add_parser(
-        "tuning",
-        help="tune scikit-learn's estimators, against TPE and random search",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(tuning: argparse.ArgumentParser) -> None:
+    """Add what the command takes to its parser."""
+    tuning.description = DESCRIPTION
     tuning.set_defaults(act=_run_and_report)
     tuning.add_argument(
         "--tasks",

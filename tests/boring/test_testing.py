@@ -262,8 +262,14 @@ def test_meddling_with_global_state_is_found(monkeypatch):
             os.environ["FAULTY_OPTIMIZER"] = "1"
             return super()._propose(context)
 
+    class Naming(Faulty):
+        @property
+        def subspace(self):
+            print("learning...")
+
     monkeypatch.setenv("FAULTY_OPTIMIZER", "0")
     must_fail(Exporting, "leaves_global_state")
+    must_fail(Naming, "leaves_global_state")
     must_fail(Drawing, "leaves_global_state")
     must_fail(Printing, "leaves_global_state")
     must_fail(Muting, "leaves_global_state")

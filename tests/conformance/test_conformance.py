@@ -5,7 +5,7 @@ from functools import cache, partial
 import pytest
 
 import baselines  # noqa: F401 (registers the names)
-from boring._conformance import shared_runs
+from boring._conformance import RunOnce
 from boring.registry import get_optimizer, optimizer_names
 from boring.testing import OPTIMIZER_CHECKS, check_optimizer
 
@@ -22,16 +22,10 @@ PAIRS = [
 TRAINED_OPTIONS = {"ivbnn": {"steps": 200}}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _shared_runs():
-    with shared_runs():
-        yield
-
-
 @pytest.fixture(scope="module")
 def maker(light_options):
     """Return the factory of a name, the same one for all checks: they share a run."""
-    return cache(lambda name: partial(get_optimizer(name), **light_options.get(name, {})))
+    return cache(lambda name: RunOnce(partial(get_optimizer(name), **light_options.get(name, {}))))
 
 
 @pytest.mark.parametrize(("name", "check"), PAIRS)

@@ -32,9 +32,9 @@ def test_help_of_run_names_its_options(capsys):
         assert option in text
 
 
-def test_module_runs_from_the_root():
+def test_module_runs_from_the_root_and_its_help_loads_nothing_slow():
     done = subprocess.run(
-        [sys.executable, "-m", "experiments", "--help"],
+        [sys.executable, "-X", "importtime", "-m", "experiments", "--help"],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -43,6 +43,9 @@ def test_module_runs_from_the_root():
     )
     assert done.returncode == 0
     assert "python -m experiments run" in done.stdout
+    loaded = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert "experiments.arguments" in loaded
+    assert not loaded & {"scipy.stats", "scipy.optimize", "boring.plotting", "experiments.thesis"}
 
 
 @pytest.mark.parametrize(

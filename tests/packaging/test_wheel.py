@@ -70,7 +70,7 @@ def fresh_python(wheel, tmp_path_factory):
     python = home / "venv" / "bin" / "python"
     run(
         *(sys.executable, "-m", "pip", "--python", python, "install"),
-        *("--quiet", "--no-deps", "--no-index", wheel),
+        *("--quiet", "--no-deps", "--no-index", "--no-compile", wheel),
         cwd=home,
     )
     # Only now: pip must not see the development environment's own boring-bo.
