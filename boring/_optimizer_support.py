@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from copy import copy
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +26,7 @@ from .initial_design import space_filling
 from .journal import JournalContents
 from .proposal import Proposal
 from .registry import get_optimizer
-from .result import BestByMean, IterationRecord, OptimizationResult, best_index
+from .result import IterationRecord, OptimizationResult, best_index
 from .rng import keyed_generator
 from .state import OptimizerState, stated_outcomes
 from .typing import FloatArray
@@ -148,32 +148,32 @@ def _record(history: History, tell: Tell) -> IterationRecord:
     )
 
 
-def account_of(at_this_point: Optimizer) -> Callable[[], SubspaceEstimate | None]:
-    """Return what tells the subspace of an optimiser that nobody asks or tells any more.
+def account_of(optimizer: Optimizer) -> SubspaceEstimate | None:
+    """Return the subspace for a result; one that cannot be told is reported, and is None.
 
-    The values are paid for, and outlive whatever the account of the subspace meets in them: one
-    that cannot be told is reported, and is None.
+    The values are paid for, and outlive whatever the account of the subspace meets in them.
     """
-
-    def account() -> SubspaceEstimate | None:
-        try:
-            return at_this_point.subspace
-        except Exception as error:
-            warn(
-                f"The result should name the subspace; its estimate raised {type(error).__name__}: "
-                f"{error}. The result holds everything else; .subspace of the optimiser raises the "
-                "same.",
-                SubspaceWarning,
-            )
-            return None
-
-    return account
+    try:
+        return optimizer.subspace
+    except Exception as error:
+        warn(
+            f"The result should name the subspace; its estimate raised {type(error).__name__}: "
+            f"{error}. The result holds everything else; .subspace of the optimiser raises the "
+            "same.",
+            SubspaceWarning,
+        )
+        return None
 
 
-def build_result(
-    optimizer: Optimizer, stop_reason: Mapping[str, float], best_by_mean: BestByMean | None = None
-) -> OptimizationResult:
-    """Return the result of an optimiser as it is now, whatever is asked and told later."""
+def build_result(optimizer: Optimizer, *, data_only: bool = False) -> OptimizationResult:
+    """Return the result of an optimiser as it is now, whatever other threads ask and tell.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+    data_only : bool, default False
+        Leave out why it stopped and what is best by mean: the algorithm would be asked for them.
+    """
     optimizer = copy(optimizer)
     history = optimizer.history
     X, y, constraints = history.X, history.y, history.constraints(optimizer.n_constraints)
@@ -184,8 +184,8 @@ def build_result(
         X=X,
         y=y,
         direction=optimizer.direction,
-        stop_reason=stop_reason,
-        account=account_of(optimizer),
+        stop_reason={} if data_only else optimizer.stop(),
+        account=partial(account_of, optimizer),
         records=records(history),
         options={"n_initial": optimizer.n_initial, **optimizer._resolved_options()},
         provenance={
@@ -195,7 +195,7 @@ def build_result(
         },
         space=optimizer.space,
         constraints=constraints,
-        best_by_mean=best_by_mean,
+        best_by_mean=None if data_only else optimizer.best_by_mean,
     )
 
 

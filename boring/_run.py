@@ -170,4 +170,4 @@ def _attach_result(error: BaseException, optimizer: Optimizer) -> None:
     """Leave everything evaluated on the exception."""
     if getattr(error, "result", None) is None:
         carrier: Any = error
-        carrier.result = support.build_result(optimizer, {})
+        carrier.result = support.build_result(optimizer, data_only=True)

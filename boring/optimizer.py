@@ -12,7 +12,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -245,8 +244,7 @@ class Optimizer(ToldRun, ABC):
         -------
         OptimizationResult
         """
-        at_this_point = copy(self)  # other threads may ask and tell meanwhile
-        return support.build_result(at_this_point, at_this_point.stop(), at_this_point.best_by_mean)
+        return support.build_result(self)
 
     # The machinery.
 

@@ -54,7 +54,7 @@ def result_of(source: Any) -> Any:
     optimizer = source.optimizer if isinstance(source, RecordedStudy) else source
     if not isinstance(optimizer, Optimizer):
         return source
-    return support.build_result(optimizer, {})
+    return support.build_result(optimizer, data_only=True)
 
 
 @dataclass(frozen=True, eq=False)
