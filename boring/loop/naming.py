@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,17 +26,25 @@ if TYPE_CHECKING:
 
 __all__ = ["NamingOptimizer"]
 
+T = TypeVar("T")
+
 # Points told and never asked for, from which on a subspace is estimated for the surrogate's sake:
 # from so many on the loop looks for one by default, and of fewer a check trusts next to none.
 FEWEST_POINTS = 15
 
 
-@dataclass
-class _Kept:
-    """What was worked out last, with the history that it is of; shallow copies share it."""
+class _Kept(Generic[T]):
+    """What was worked out last, and of which history; shallow copies of its owner share it."""
 
-    estimate: tuple[History, SubspaceEstimate | None] | None = None
-    model: tuple[History, ObjectiveModel | None] | None = None
+    def __init__(self) -> None:
+        self._last: tuple[History, T] | None = None
+
+    def of(self, history: History, work_out: Callable[[], T]) -> T:
+        """Return it of this history, worked out if it is kept of another one."""
+        last = self._last
+        if last is None or last[0] is not history:
+            last = self._last = (history, work_out())
+        return last[1]
 
 
 class NamingOptimizer(Optimizer):
@@ -64,7 +72,8 @@ class NamingOptimizer(Optimizer):
                 f"effective_dim = {given} in {self.space.dim} dimensions. Lower it, or leave it "
                 "out to let the data choose."
             )
-        self._kept = _Kept()
+        self._estimates: _Kept[SubspaceEstimate | None] = _Kept()
+        self._models: _Kept[ObjectiveModel | None] = _Kept()
 
     @property
     def subspace(self) -> SubspaceEstimate | None:
@@ -73,10 +82,7 @@ class NamingOptimizer(Optimizer):
         Estimated on log-warped values, the warp chosen by evidence, from the loop's own factor and
         the local model's directions among other starts, and cached until the history changes.
         """
-        history, kept = self._history, self._kept.estimate
-        if kept is None or kept[0] is not history:
-            kept = self._kept.estimate = (history, self._estimate())
-        return kept[1]
+        return self._estimates.of(self._history, self._estimate)
 
     def _estimate(self) -> SubspaceEstimate | None:
         from boring.loop.account import account_of_subspace
@@ -110,14 +116,7 @@ class NamingOptimizer(Optimizer):
         On the loop's factor if its gate is open. Of earlier values, as long as the gate has scored
         none, on `subspace` if that is trusted, which takes seconds. Else with one lengthscale.
         """
-        history, kept = self._history, self._kept.model
-        if kept is None or kept[0] is not history:
-            model = None
-            if self.observed.is_informative:
-                with single_blas_thread():
-                    model = self._fit_surrogate()
-            kept = self._kept.model = (history, model)
-        return kept[1]
+        return self._models.of(self._history, self._model)
 
     @property
     def best_by_mean(self) -> BestByMean | None:
@@ -132,6 +131,12 @@ class NamingOptimizer(Optimizer):
         mean, variance = self.surrogate.predict(X)
         best = int(np.argmax(self._sign * mean))
         return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
+
+    def _model(self) -> ObjectiveModel | None:
+        if not self.observed.is_informative:
+            return None
+        with single_blas_thread():
+            return self._fit_surrogate()
 
     def _fit_surrogate(self) -> ObjectiveModel:
         return fit_objective_model(
