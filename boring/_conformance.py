@@ -74,6 +74,11 @@ class RunOnce:
     def __init__(self, make: OptimizerMaker) -> None:
         self._make = make
 
+    @classmethod
+    def of(cls, make: OptimizerMaker) -> RunOnce:
+        """Return the factory wrapped, or as it is if it is wrapped already."""
+        return make if isinstance(make, cls) else cls(make)
+
     def __call__(self, *arguments: Any, **options: Any) -> Optimizer:
         """Return what the factory makes."""
         return self._make(*arguments, **options)
@@ -86,7 +91,7 @@ class RunOnce:
 
 def _plain_run(make: OptimizerMaker) -> Optimizer:
     """Return an optimiser after the run with nothing changed; only to be read."""
-    return (make if isinstance(make, RunOnce) else RunOnce(make)).plain_run
+    return RunOnce.of(make).plain_run
 
 
 def _require(condition: bool, message: str) -> None:

@@ -221,7 +221,7 @@ def check_optimizer(
     if isinstance(checks, str):
         checks = [checks]
     names = tuple(OPTIMIZER_CHECKS if checks is None else checks)
-    once = RunOnce(make) if not isinstance(make, RunOnce) else make
+    once = RunOnce.of(make)
     for name in names:
         if name not in OPTIMIZER_CHECKS:
             raise UnknownNameError(
