@@ -10,14 +10,14 @@ MOST = 17
 """Digits that tell any two float64 apart."""
 
 
-def digits_among(value: float, spread: float, least: int) -> int:
+def digits_among(value: float, spread: float | None, least: int) -> int:
     """Return how many digits a number needs among others.
 
     Parameters
     ----------
     value : float
-    spread : float
-        How far the others lie apart, such as the width of their range; 0 if it is not known.
+    spread : float, optional
+        How far the others lie apart, such as the width of their range; None if it is not known.
     least : int
         Digits that do for numbers as large as their spread.
 
@@ -32,7 +32,7 @@ def digits_among(value: float, spread: float, least: int) -> int:
     >>> digits_among(499.6543e6, 1e3, 6), digits_among(3.2, 10.0, 6)
     (12, 6)
     """
-    if value == 0.0 or not spread > 0.0 or not (math.isfinite(value) and math.isfinite(spread)):
+    if spread is None or not 0.0 < spread < math.inf or not 0.0 < abs(value) < math.inf:
         return least
     common = round(math.log10(abs(value)) - math.log10(spread))
     return min(least + max(0, common), MOST)

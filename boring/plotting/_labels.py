@@ -144,7 +144,7 @@ def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str
     return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
 
 
-def brief(value: float, most: float = 1e6, *, spread: float = 0.0) -> str:
+def brief(value: float, most: float = 1e6, *, spread: float | None = None) -> str:
     """Return a number in three digits, with a power of ten only where there would be many zeros.
 
     Parameters
@@ -152,7 +152,7 @@ def brief(value: float, most: float = 1e6, *, spread: float = 0.0) -> str:
     value : float
     most : float
         From which there are too many.
-    spread : float, default 0
+    spread : float, optional
         Of the numbers that it stands among: where it is small beside them, they take more digits.
 
     Examples
@@ -165,7 +165,7 @@ def brief(value: float, most: float = 1e6, *, spread: float = 0.0) -> str:
     digits = digits_among(value, spread, 3)
     if not np.isfinite(value):
         text = f"{value:g}"
-    elif value == 0.0 or 1e-3 <= abs(value) < max(most, 10.0**digits if digits > 3 else 0.0):
+    elif value == 0.0 or 1e-3 <= abs(value) < max(most, 10.0**digits):
         text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
     else:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")

@@ -34,7 +34,7 @@ def number(value: float, digits: int = 6, *, spread: float | None = None) -> str
         return str(value).replace("-", "−")
     if math.isnan(value):
         return "not a number"
-    return f"{value:.{digits_among(value, spread or 0.0, digits)}g}".replace("-", "−")
+    return f"{value:.{digits_among(value, spread, digits)}g}".replace("-", "−")
 
 
 def shown(value: Any, digits: int = 6, *, spread: float | None = None) -> str:

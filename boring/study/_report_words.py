@@ -68,7 +68,7 @@ def _best(report: StudyReport) -> str:
     if report.best is None:
         return "There is no best value yet: no evaluation succeeded within the constraints."
     value = report.best["value"]
-    digits = digits_among(value, report.outlook.spread or 0.0, DIGITS)
+    digits = digits_among(value, report.outlook.spread, DIGITS)
     lines = [f"Best value {value:.{digits}g}, with"]
     parameters = report.best["parameters"]
     rest = report.rest.parameters if report.rest and len(parameters) > MANY else ()
