@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import in_brief
 from .domain import Domain
 from .exceptions import InvalidInputError, JournalError
 from .history import Ask, Event, Tell, frozen_point
@@ -77,7 +78,7 @@ def _check_askable(optimizer: Optimizer, points: FloatArray) -> None:
         row = int(refused[0])
         what = "allows" if on_lattice[row] else "has on its lattice"
         raise InvalidInputError(
-            f"x0 must hold points that the domain {what}; row {row} is {points[row].tolist()}. "
+            f"x0 must hold points that the domain {what}; row {row} is {in_brief(points[row])}. "
             "Leave it out, or, if it was evaluated already, pass its value in y0."
         )
 
@@ -129,4 +130,4 @@ def _missing(optimizer: Optimizer, wanted: Sequence[EventT]) -> Sequence[EventT]
 
 def _brief(event: Event) -> str:
     value = f" with the value {event.y}" if isinstance(event, Tell) else ""
-    return f"{event.x.tolist()}{value}"
+    return f"{in_brief(event.x)}{value}"

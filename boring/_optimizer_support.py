@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from . import __version__
+from ._brief import in_brief
 from ._json import canonical
 from ._warn import warn
 from .domain import Domain
@@ -116,8 +117,9 @@ def checked_proposal(proposal: Proposal, dim: int, name: str) -> Proposal:
     x = np.asarray(proposal.x, dtype=np.float64)
     if x.shape != (dim,) or not np.all(np.isfinite(x)):
         raise FitError(
-            f"A proposal must be {dim} finite coordinates; optimiser {name!r} proposed {x!r}. "
-            "This is a defect of the optimiser: please report it with the journal or the state."
+            f"A proposal must be {dim} finite coordinates; optimiser {name!r} proposed "
+            f"{in_brief(x)}. This is a defect of the optimiser: please report it with the journal "
+            "or the state."
         )
     return Proposal(np.clip(x, -1.0, 1.0), proposal.memory, proposal.info)
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _optimizer_support as support
 from ._beginning import begin
+from ._brief import shortened
 from .evaluation import Objective, check_on_error
 from .exceptions import JournalError, UnknownNameError
 from .journal import OUTCOME_FIELDS, JournalContents, journal_exists, read_journal
@@ -297,5 +298,4 @@ def _carry_on(optimizer: Optimizer, contents: JournalContents) -> None:
 
 
 def _short(value: Any) -> str:
-    text = str(value.tolist() if isinstance(value, np.ndarray) else value)
-    return text if len(text) <= 200 else text[:197] + "..."
+    return shortened(str(value.tolist() if isinstance(value, np.ndarray) else value))

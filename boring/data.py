@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import fields_in_brief
 from .typing import BoolArray, FloatArray
 from .validation import as_constraints, as_points, as_values
 
@@ -68,6 +69,8 @@ class Observations:
     X: FloatArray
     y: FloatArray
     constraints: FloatArray = None  # type: ignore[assignment]
+
+    __repr__ = fields_in_brief
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the arrays."""

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import in_brief
 from .evaluation import in_words
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
@@ -323,6 +324,6 @@ def _levels(values: ArrayLike, column: int) -> FloatArray:
     if not levels.size or not np.all(np.abs(levels) <= 1.0):
         raise InvalidInputError(
             f"A column of a lattice must have values in [-1, 1]; column {column} has "
-            f"{levels.tolist()}. Scale them to the cube."
+            f"{in_brief(levels)}. Scale them to the cube."
         )
     return levels

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import fields_in_brief
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
 from .validation import as_points, as_positive_int
@@ -49,6 +50,8 @@ class RandomEmbedding:
     """
 
     A: FloatArray
+
+    __repr__ = fields_in_brief
 
     def __post_init__(self) -> None:
         """Copy, check and freeze the matrix."""

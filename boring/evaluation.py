@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ._brief import in_brief
 from .exceptions import EvaluationError, InvalidInputError
 from .typing import FloatArray, OnError
 from .validation import as_constraints, as_float, real_array
@@ -67,16 +68,18 @@ def evaluate(
         if on_error == "record":
             return float("nan"), as_constraints(None, 1, n_constraints), description
         raise EvaluationError(
-            f"The objective must return a value; at x = {x.tolist()} it raised {description}. "
+            f"The objective must return a value; at x = {in_brief(x)} it raised {description}. "
             "Mend it, or pass on_error='record' to record NaN and carry on. Everything evaluated "
-            "before is in .result of this exception."
+            "before is in .result of this exception, and the point in .x.",
+            x=x,
         ) from error
     try:
         y, constraints = numbers_of(value, n_constraints)
     except TypeError as defect:
         raise EvaluationError(
-            f"The objective must return numbers; at x = {x.tolist()} {defect}. Mend it. Everything "
-            "evaluated before is in .result of this exception."
+            f"The objective must return numbers; at x = {in_brief(x)} {defect}. Mend it. "
+            "Everything evaluated before is in .result of this exception, and the point in .x.",
+            x=x,
         ) from None
     return y, as_constraints(constraints or None, 1, n_constraints), None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .result import OptimizationResult
+    from .typing import FloatArray
 
 __all__ = [
     "BoringError",
@@ -82,11 +83,19 @@ class EvaluationError(BoringError, RuntimeError):
         Rule, what came, remedy.
     result : OptimizationResult, optional
         Everything that had been evaluated before the failure.
+    x : ndarray, shape (D,), optional
+        The point, raw units, of which the message may show the beginning alone.
     """
 
-    def __init__(self, message: str, result: OptimizationResult | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        result: OptimizationResult | None = None,
+        x: FloatArray | None = None,
+    ) -> None:
         super().__init__(message)
         self.result = result
+        self.x = x
 
 
 class JournalError(BoringError, RuntimeError):

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ._brief import fields_in_brief
 from ._json import float_from_json, float_to_json
 from .typing import FloatArray
 
@@ -47,6 +48,8 @@ class Ask:
     info: Mapping[str, Any]
     memory: Mapping[str, Any] | None
     seconds: float
+
+    __repr__ = fields_in_brief
 
     def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
         """Return the event as JSON-able values."""
@@ -92,6 +95,8 @@ class Tell:
     constraints: tuple[float, ...] | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
+    __repr__ = fields_in_brief
+
     def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
         """Return the event as JSON-able values; without times, the notes are left out too."""
         values: dict[str, Any] = {
@@ -122,6 +127,8 @@ class Withdrawal:
 
     ask: int
     x: FloatArray
+
+    __repr__ = fields_in_brief
 
     def to_dict(self, *, with_seconds: bool = True) -> dict[str, Any]:
         """Return the event as JSON-able values; a withdrawal has no time."""
@@ -155,6 +162,13 @@ class History:
     tells: tuple[Tell, ...] = ()
     pending: tuple[int, ...] = ()
     memory: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return what it counts; the events have the rest."""
+        return (
+            f"<History: {self.dim} inputs, {len(self.events)} events; {self.n_told} told, "
+            f"{len(self.pending)} pending>"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields: arrays made from them are made again, and read-only again."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ._brief import fields_in_brief
 from ._json import dumps, loads
 from ._warn import warn
 from .exceptions import JournalError, JournalWarning
@@ -59,6 +60,8 @@ class JournalContents:
     size: int
     torn: bytes
     is_unfinished_line: bool
+
+    __repr__ = fields_in_brief
 
 
 def journal_exists(path: str | os.PathLike[str]) -> bool:

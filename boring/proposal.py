@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._brief import fields_in_brief
 from .data import Observations
 from .domain import Domain
 from .history import Ask
@@ -71,6 +72,8 @@ class ProposalContext:
     noise_std: float | None = None
     n_withdrawn: int = 0
 
+    __repr__ = fields_in_brief
+
     @property
     def position(self) -> int:
         """Number of points told, out, or taken back: no two asks of a run share it."""
@@ -94,3 +97,5 @@ class Proposal:
     x: FloatArray
     memory: Mapping[str, Any] = field(default_factory=dict)
     info: Mapping[str, InfoValue] = field(default_factory=dict)
+
+    __repr__ = fields_in_brief

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ._brief import fields_in_brief, in_brief
 from ._json import dumps
 from .data import total_violation
 from .exceptions import InvalidInputError
@@ -44,6 +45,8 @@ class BestByMean:
     mean: float
     sd: float
 
+    __repr__ = fields_in_brief
+
 
 @dataclass(frozen=True, eq=False)
 class IterationRecord:
@@ -76,6 +79,8 @@ class IterationRecord:
     seconds: float
     info: Mapping[str, InfoValue] = field(default_factory=dict)
     constraints: tuple[float, ...] | None = None
+
+    __repr__ = fields_in_brief
 
     @property
     def is_feasible(self) -> bool:
@@ -250,8 +255,8 @@ class OptimizationResult:
         given = [f"x{i}" for i in range(dim)] if names is None else [str(name) for name in names]
         if len(given) != dim or len({*given, *other}) != dim + len(other):
             raise InvalidInputError(
-                f"names must be {dim} different ones beside {list(other)}; received {given}. "
-                "Rename them, or leave them out."
+                f"names must be {dim} different ones beside {in_brief(list(other))}; received "
+                f"{in_brief(given)}. Rename them, or leave them out."
             )
         coordinates: dict[str, Any] = dict(zip(given, self.X.T, strict=True))
         return pandas.DataFrame({**coordinates, **other})
@@ -260,7 +265,7 @@ class OptimizationResult:
         """Return a short summary."""
         unmet = "" if self.is_feasible else "NO FEASIBLE POINT FOUND, "
         return (
-            f"OptimizationResult({unmet}y_best={self.y_best!r}, x_best={self.x_best.tolist()!r}, "
+            f"OptimizationResult({unmet}y_best={self.y_best!r}, x_best={in_brief(self.x_best)}, "
             f"n_evaluations={self.n_evaluations}, stop_reason={dict(self.stop_reason)!r})"
         )
 

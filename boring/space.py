@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import fields_in_brief, in_brief
 from .exceptions import InvalidInputError
 from .typing import BoolArray, FloatArray
 from .validation import as_real_array, real_array
@@ -45,6 +46,8 @@ class Box:
 
     lower: FloatArray
     upper: FloatArray
+
+    __repr__ = fields_in_brief
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
         lower = _bound(lower, "lower")
@@ -274,7 +277,7 @@ def _bound(value: Any, name: str) -> FloatArray:
     bound = np.array(array, dtype=np.float64) + 0.0
     if not np.all(np.isfinite(bound)):
         raise InvalidInputError(
-            f"{name} must be finite in every coordinate; received {bound.tolist()}. "
+            f"{name} must be finite in every coordinate; received {in_brief(bound)}. "
             "Replace NaN and infinite bounds by finite ones."
         )
     bound.flags.writeable = False

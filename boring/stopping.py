@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._brief import fields_in_brief
 from .exceptions import InvalidInputError
 from .typing import Direction, FloatArray
 from .validation import as_positive_int, as_real
@@ -60,6 +61,8 @@ class RunStatus:
     best_so_far: FloatArray
     direction: Direction
     remaining_improvement: Callable[[], float | None] | None = None
+
+    __repr__ = fields_in_brief
 
 
 class StoppingCondition(ABC):

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._brief import in_brief
 from ._warn import warn
 from .data import Observations
 from .exceptions import (
@@ -36,7 +37,7 @@ Notice = tuple[type[BoringWarning], str]
 
 def _place_of(tell: Tell) -> str:
     """Return where a value belongs, in words."""
-    return f"x = {tell.x.tolist()}"
+    return f"x = {in_brief(tell.x)}"
 
 
 class ToldRun(RecordedRun):
@@ -148,7 +149,7 @@ class ToldRun(RecordedRun):
             if not is_whole(number) or number not in self._history.pending:
                 raise InvalidInputError(
                     f"Only a pending ask can be withdrawn; received {number!r}, and pending are "
-                    f"{list(self._history.pending)}. Ask first, or pass one of these."
+                    f"{in_brief(list(self._history.pending))}. Ask first, or pass one of these."
                 )
             self._history = self._history.with_withdrawal(int(number))
             self.flush()

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._brief import in_brief
 from .exceptions import InvalidInputError, UnknownNameError
 from .typing import FloatArray
 
@@ -30,6 +31,9 @@ __all__ = [
 ]
 
 _REAL_KINDS = "iufb"
+
+MOST_NAMES, FIRST_NAMES = 100, 6
+"""Names up to which a message lists all that are known, and those that it lists of more."""
 
 Number = TypeVar("Number", float, int)
 
@@ -134,7 +138,7 @@ def as_points(X: ArrayLike, dim: int, name: str = "X") -> FloatArray:
     if not np.all(np.isfinite(points)):
         row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
         raise InvalidInputError(
-            f"{name} must hold finite coordinates; row {row} is {points[row].tolist()}. "
+            f"{name} must hold finite coordinates; row {row} is {in_brief(points[row])}. "
             "Remove or replace that point."
         )
     return points
@@ -265,7 +269,7 @@ def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
     """
     if not is_whole(value) or value < minimum:
         raise InvalidInputError(
-            f"{name} must be an integer of at least {minimum}; received {value!r}. "
+            f"{name} must be an integer of at least {minimum}; received {in_brief(value)}. "
             f"Pass for example {name}={max(minimum, 1)}."
         )
     return int(value)
@@ -301,7 +305,9 @@ def as_real(value: Any, name: str, rule: str = "a finite real number") -> float:
         number = as_float(value)
         if math.isfinite(number):
             return number
-    raise InvalidInputError(f"{name} must be {rule}; received {value!r}. Pass a finite number.")
+    raise InvalidInputError(
+        f"{name} must be {rule}; received {in_brief(value)}. Pass a finite number."
+    )
 
 
 def from_text(text: str, kind: type[Number] = float) -> Number:  # type: ignore[assignment]
@@ -351,7 +357,10 @@ def suggest(name: str, known: Iterable[str]) -> str:
     "Did you mean 'boring'? Known: boring, sobol."
     """
     names = sorted(set(known))
-    listing = f"Known: {', '.join(names)}." if names else "There are none."
+    shown = names
+    if len(names) > MOST_NAMES:
+        shown = [*names[:FIRST_NAMES], f"... {len(names)} in all"]
+    listing = f"Known: {', '.join(shown)}." if names else "There are none."
     near = difflib.get_close_matches(str(name), names, n=1)
     return f"Did you mean {near[0]!r}? {listing}" if near else listing
 

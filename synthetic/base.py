@@ -274,10 +274,12 @@ class TestProblem:
             )
         outside = np.flatnonzero(~self.space.contains(points, BOX_TOLERANCE))
         if outside.size:
-            raise InvalidInputError(
-                f"{name} must lie in the box of {self.name}; row {outside[0]} does not: "
-                f"{points[outside[0]].tolist()}. Clip it with problem.space.clip."
-            )
+            row = int(outside[0])
+            with np.printoptions(threshold=20):
+                raise InvalidInputError(
+                    f"{name} must lie in the box of {self.name}; row {row} does not: "
+                    f"{points[row]}. Clip it with problem.space.clip."
+                )
         return points, single
 
 

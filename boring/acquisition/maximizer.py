@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
+from boring._brief import fields_in_brief
 from boring._warn import warn
 from boring.acquisition.base import Acquisition
 from boring.exceptions import InvalidInputError, NumericsWarning
@@ -68,6 +69,8 @@ class MaximizerResult:
     replaced: bool
     n_evaluations: int
     n_non_finite: int
+
+    __repr__ = fields_in_brief
 
 
 def generate_candidates(

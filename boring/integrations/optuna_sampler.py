@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from boring._brief import in_brief
 from boring._json import canonical, dumps
 from boring.exceptions import InvalidInputError
 from boring.history import Ask, History
@@ -240,7 +241,7 @@ def _check_distributions(search_space: object) -> None:
         raise InvalidInputError(f"{rule}received {type(search_space).__name__}. {remedy}")
     for name, given in search_space.items():
         if not isinstance(given, BaseDistribution):
-            raise InvalidInputError(f"{rule}{name!r} has {given!r}. {remedy}")
+            raise InvalidInputError(f"{rule}{name!r} has {in_brief(given)}. {remedy}")
 
 
 def _check_one_objective(study: Any) -> None:

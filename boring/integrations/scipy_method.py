@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, OptimizeResult
 
 from boring._beginning import allowed_within_rounding, begin
+from boring._brief import in_brief
 from boring._warn import warn
 from boring.domain import Domain
 from boring.evaluation import in_words
@@ -146,8 +147,8 @@ def minimize_method(
         begin(run, start, None)
     else:
         warn(
-            f"x0 should satisfy the constraints; {start.tolist()} does not, and was not evaluated. "
-            "Pass another x0.",
+            f"x0 should satisfy the constraints; {in_brief(start)} does not, and was not "
+            "evaluated. Pass another x0.",
             BoringWarning,
         )
     raised: Any = None
@@ -234,12 +235,13 @@ def _box(bounds: Any, start: FloatArray) -> Box:
     if pairs.shape != (len(start), 2) or not np.all(np.isfinite(pairs)):
         raise InvalidInputError(
             f"bounds must be a finite (low, high) for each of the {len(start)} numbers of x0; "
-            f"received {bounds!r}. Put the widest values that make sense for None and infinity."
+            f"received {in_brief(bounds)}. Put the widest values that make sense for None and "
+            "infinity."
         )
     box = Box.from_bounds(pairs)
     if not box.contains(start[None, :], BOUND_TOLERANCE)[0]:
         raise InvalidInputError(
-            f"x0 must lie within the bounds; received {start.tolist()}. Move it inside, or widen "
+            f"x0 must lie within the bounds; received {in_brief(start)}. Move it inside, or widen "
             "the bounds."
         )
     return box
@@ -277,8 +279,8 @@ def _margin(constraint: Any, dim: int) -> Margin:
         return lambda X: np.asarray(np.max(-values(X), axis=1))
     raise InvalidInputError(
         "A constraint must be a LinearConstraint, a NonlinearConstraint or a dict of type 'ineq'; "
-        f"received {constraint!r}. Equalities cannot be met by choosing points: solve for a "
-        "variable instead."
+        f"received {in_brief(constraint)}. Equalities cannot be met by choosing points: solve "
+        "for a variable instead."
     )
 
 
@@ -291,7 +293,7 @@ def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> 
         return np.asarray(np.ravel(function(x, *args)), dtype=np.float64)
     except Exception as error:
         raise InvalidInputError(
-            f"A constraint must return numbers at every x within the bounds; at {x.tolist()} it "
+            f"A constraint must return numbers at every x within the bounds; at {in_brief(x)} it "
             f"raised {in_words(error)}. Return NaN where it has no value."
         ) from error
 
@@ -300,8 +302,8 @@ def _between(values: Callable[[FloatArray], FloatArray], constraint: Any) -> Mar
     low, high = np.asarray(constraint.lb), np.asarray(constraint.ub)
     if np.any(low >= high):
         raise InvalidInputError(
-            f"lb of a constraint must lie below ub; received lb = {low.tolist()}, "
-            f"ub = {high.tolist()}. Equalities cannot be met by choosing points: solve for a "
+            f"lb of a constraint must lie below ub; received lb = {in_brief(low)}, "
+            f"ub = {in_brief(high)}. Equalities cannot be met by choosing points: solve for a "
             "variable instead."
         )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 
+from boring._brief import fields_in_brief
 from boring.exceptions import FitError, InvalidInputError
 from boring.kernels.additive import AdditiveKernel
 from boring.models.evidence import Evidence
@@ -42,6 +43,8 @@ class FitResult:
     value: float
     n_iterations: int
     n_calls: int
+
+    __repr__ = fields_in_brief
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boring._brief import fields_in_brief
 from boring.kernels.additive import KernelTerm, cross_squared_distances
 from boring.kernels.maps import FeatureMap
 from boring.models.evidence import LOG_TWO_PI
@@ -70,6 +71,8 @@ class GaussianProcess:
     L: FloatArray
     jitter: float = 0.0
     alpha: FloatArray = field(init=False, repr=False)
+
+    __repr__ = fields_in_brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", solve(self.L, self.y))

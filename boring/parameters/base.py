@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boring._brief import in_brief
 from boring._json import built_in
 from boring.exceptions import InvalidInputError, OutsideSpaceError
 from boring.typing import FloatArray
@@ -60,7 +61,7 @@ class Parameter(ABC):
         for attribute in ("unit", "when"):
             value = getattr(self, attribute)
             if not (isinstance(value, str) or (value is None and attribute == "when")):
-                self._refuse(f"{attribute} must be a text; received {value!r}.")
+                self._refuse(f"{attribute} must be a text; received {in_brief(value)}.")
 
     @property
     @abstractmethod
@@ -162,10 +163,10 @@ def as_number(value: Any, parameter: Parameter, what: str) -> float | int:
             f"{what} is NaN, which stands for no value. Give a number, or leave the row out."
         )
     if not is_number(number):
-        parameter._refuse(f"{what} must be a number; received {value!r}.")
+        parameter._refuse(f"{what} must be a number; received {in_brief(value)}.")
     finite: float | int = number
     if not (isinstance(finite, int) or math.isfinite(finite)):
-        parameter._refuse(f"{what} must be finite; received {value!r}.")
+        parameter._refuse(f"{what} must be finite; received {in_brief(value)}.")
     return finite
 
 

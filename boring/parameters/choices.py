@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from boring._brief import fields_in_brief
 from boring.parameters.base import IntArray, Parameter, identity, is_number
 from boring.parameters.values import check_choices, check_json, position
 from boring.typing import FloatArray
@@ -89,6 +90,8 @@ class Categorical(Choice):
 
     kind: ClassVar[str] = "categorical"
 
+    __repr__ = fields_in_brief
+
     @property
     def n_columns(self) -> int:
         """One for two choices, else one for each choice."""
@@ -147,6 +150,8 @@ class Fixed(Parameter):
     value: Any
 
     kind: ClassVar[str] = "fixed"
+
+    __repr__ = fields_in_brief
 
     def __post_init__(self) -> None:
         """Check the value."""

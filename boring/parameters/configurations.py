@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, OutsideSpaceError, UnknownNameError
 from boring.parameters.base import Configuration, is_missing, plain
 from boring.parameters.encoding import Encoding
@@ -34,7 +35,7 @@ def checked_configuration(configuration: Mapping[str, Any], encoding: Encoding) 
     """
     if not isinstance(configuration, Mapping):
         raise InvalidInputError(
-            f"A configuration must be a dict of name to value; received {configuration!r}."
+            f"A configuration must be a dict of name to value; received {in_brief(configuration)}."
         )
     parameters = encoding.parameters
     for name in configuration:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boring._brief import in_brief, shortened
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
@@ -54,7 +55,8 @@ class TextConstraint(KnownConstraint):
         self.names = self.expression.names
         if not self.names:
             raise InvalidInputError(
-                f"The constraint {text!r} names no parameter. Name at least one, or drop it."
+                f"The constraint {shortened(text)!r} names no parameter. Name at least one, or "
+                "drop it."
             )
 
     def margin(
@@ -92,8 +94,8 @@ class LinearInequalities(KnownConstraint):
         if matrix.shape[1] != len(numeric):
             raise InvalidInputError(
                 "A linear constraint needs one column for each real or integer parameter, in "
-                f"their order: {[p.name for p in numeric]}; received shape {matrix.shape}. Put "
-                "zeros where a parameter does not enter."
+                f"their order: {in_brief([p.name for p in numeric])}; received shape "
+                f"{matrix.shape}. Put zeros where a parameter does not enter."
             )
         self.A = matrix
         self.lower = np.broadcast_to(np.asarray(lower, float), matrix.shape[:1])
@@ -102,8 +104,8 @@ class LinearInequalities(KnownConstraint):
         if bad.any() or (self.lower > self.upper).any():
             raise InvalidInputError(
                 "A linear constraint needs a finite matrix and bounds lb <= ub that are not NaN; "
-                f"received A = {matrix.tolist()}, lb = {self.lower.tolist()}, "
-                f"ub = {self.upper.tolist()}."
+                f"received A = {in_brief(matrix)}, lb = {in_brief(self.lower)}, "
+                f"ub = {in_brief(self.upper)}."
             )
         is_real = np.array([isinstance(p, Real) and p.step is None for p in numeric])
         equal = (self.lower == self.upper) & (matrix[:, is_real] != 0.0).any(axis=1)
@@ -169,7 +171,7 @@ class CallableConstraint(KnownConstraint):
             return math.inf if math.isnan(answer) else float(answer)
         raise InvalidInputError(
             f"The constraint {self.describe()} must return True, False or a number (at most 0 "
-            f"where allowed); it returned {answer!r} for {configuration!r}."
+            f"where allowed); it returned {in_brief(answer)} for {in_brief(configuration)}."
         )
 
 
@@ -200,5 +202,5 @@ def as_constraint(given: Any, parameters: Mapping[str, Parameter]) -> KnownConst
         return CallableConstraint(given)
     raise InvalidInputError(
         "A constraint must be a text such as 'gain * layers <= 20', a function of a "
-        f"configuration, or a scipy.optimize.LinearConstraint; received {given!r}."
+        f"configuration, or a scipy.optimize.LinearConstraint; received {in_brief(given)}."
     )

@@ -25,6 +25,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boring._brief import shortened
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter, is_number
 from boring.parameters.real import Real
@@ -150,9 +151,8 @@ class _Parser:
         self.refuse(f"is nested more than {MAX_DEPTH} levels deep")
 
     def refuse(self, problem: str) -> NoReturn:
-        shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
         raise InvalidInputError(
-            f"The condition {shown!r} {problem}. Write a comparison such as "
+            f"The condition {shortened(self.text, 80)!r} {problem}. Write a comparison such as "
             '"2 * gain + phase <= 3", with + - * / **, abs, exp, log, sqrt, and, or, not, in; '
             "put names that are not plain identifiers between backticks."
         )
@@ -161,8 +161,8 @@ class _Parser:
         name = self.quoted.get(node.id, node.id)
         if name not in self.parameters:
             raise UnknownNameError(
-                f"The condition {self.text!r} names {name!r}, which is not a parameter. "
-                f"{suggest(name, self.parameters)}"
+                f"The condition {shortened(self.text, 80)!r} names {name!r}, which is not a "
+                f"parameter. {suggest(name, self.parameters)}"
             )
         self.used[name] = None
         return self.parameters[name]

@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter
 from boring.parameters.choices import Categorical, Fixed
@@ -29,7 +30,8 @@ def parameter_from_dict(name: str, spec: Any) -> Parameter:
     if not isinstance(spec, Mapping) or "type" not in spec:
         raise InvalidInputError(
             f"Parameter {name!r} must be an object with a 'type' ({', '.join(KINDS)}); received "
-            f"{spec!r}. An example: {{'type': 'real', 'low': 0.1, 'high': 10, 'log': true}}."
+            f"{in_brief(spec)}. An example: "
+            "{'type': 'real', 'low': 0.1, 'high': 10, 'log': true}."
         )
     if spec["type"] not in KINDS:
         raise UnknownNameError(
@@ -58,7 +60,7 @@ def space_from_dict(
     """Return a space from JSON data; see `ParameterSpace.from_dict`."""
     if not isinstance(spec, Mapping):
         raise InvalidInputError(
-            f"A space must be an object of name to parameter; received {spec!r}."
+            f"A space must be an object of name to parameter; received {in_brief(spec)}."
         )
     parameters: Any = spec
     constraints: list[Any] = []
@@ -67,8 +69,8 @@ def space_from_dict(
         unknown = set(spec) - {"parameters", "constraints"}
         if unknown:
             raise UnknownNameError(
-                f"A space holds 'parameters' and 'constraints'; received {sorted(unknown)}, too. "
-                "Move further parameters into 'parameters'."
+                "A space holds 'parameters' and 'constraints'; received "
+                f"{in_brief(sorted(unknown))}, too. Move further parameters into 'parameters'."
             )
         parameters, constraints = inner, _as_list(spec.get("constraints", []))
     given = list(callables)
@@ -106,7 +108,7 @@ def read_space(path: str | Path) -> ParameterSpace:
 
 def _as_list(constraints: Any) -> list[Any]:
     if not isinstance(constraints, list | tuple):
-        raise InvalidInputError(f"'constraints' must be a list; received {constraints!r}.")
+        raise InvalidInputError(f"'constraints' must be a list; received {in_brief(constraints)}.")
     return list(constraints)
 
 

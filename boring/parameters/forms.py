@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter, is_number, plain
 from boring.parameters.choices import Categorical
@@ -90,7 +91,7 @@ def _parameter(name: str, form: Any) -> Parameter:
         return Categorical(name, tuple(form))
     raise InvalidInputError(
         f"Parameter {name!r} must be (low, high), a list of choices, a parameter, an object with "
-        f"a 'type', or a distribution of Optuna or scipy.stats; received {form!r}. Use "
+        f"a 'type', or a distribution of Optuna or scipy.stats; received {in_brief(form)}. Use "
         f"Fixed({name!r}, value), in JSON {{'type': 'fixed', 'value': ...}}, for a value that does "
         "not vary."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError
 from boring.extras import require
 from boring.parameters.base import is_missing, plain
@@ -51,7 +52,8 @@ def from_frame(frame: pandas.DataFrame) -> list[dict[str, Any]]:
     names = list(frame.columns)
     if len(set(names)) != len(names):
         raise InvalidInputError(
-            f"The columns of a data frame must differ; received {names}. Rename one of the two."
+            f"The columns of a data frame must differ; received {in_brief(names)}. Rename one of "
+            "the two."
         )
     series = [frame[name].tolist() for name in names]
     return [

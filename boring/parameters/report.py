@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boring._brief import fields_in_brief
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
 from boring.parameters.choices import Categorical
@@ -64,6 +65,8 @@ class SubspaceDescription:
     text: str
     rows: tuple[LoadingRow, ...]
     exchanges: tuple[tuple[str, ...], ...]
+
+    __repr__ = fields_in_brief
 
     def __str__(self) -> str:
         """Return the text."""

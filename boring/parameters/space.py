@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._brief import in_brief, shortened
 from boring.domain import Domain
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.fixing import FixedDomain
@@ -71,8 +72,8 @@ class ParameterSpace:
             if not isinstance(parameter, Parameter):
                 raise InvalidInputError(
                     "A ParameterSpace takes a list of Real, Integer, Ordinal, Categorical and "
-                    f"Fixed; received {parameter!r}. Write for example Real('gain', 0.1, 10), or "
-                    "give ParameterSpace.of or a Study a dict such as {'gain': (0.1, 10)}."
+                    f"Fixed; received {in_brief(parameter)}. Write for example Real('gain', 0.1, "
+                    "10), or give ParameterSpace.of or a Study a dict such as {'gain': (0.1, 10)}."
                 )
             if parameter.name in self.parameters:
                 raise InvalidInputError(
@@ -82,8 +83,8 @@ class ParameterSpace:
         self._encoding = Encoding(self.parameters)
         if self._encoding.dim == 0:
             raise InvalidInputError(
-                f"At least one parameter must vary; received {list(self.parameters) or 'none'}. "
-                "Add a Real, Integer, Ordinal or Categorical."
+                f"At least one parameter must vary; received {in_brief(self.names)}. Add a "
+                "Real, Integer, Ordinal or Categorical."
             )
         if isinstance(constraints, str) or callable(constraints):
             constraints = [constraints]
@@ -157,8 +158,8 @@ class ParameterSpace:
         columns: dict[int, float] = {}
         if not isinstance(fixed, Mapping):
             raise InvalidInputError(
-                f"What is fixed must be a dict of name to value; received {fixed!r}. Pass for "
-                f"example {{{self.names[0]!r}: ...}}."
+                f"What is fixed must be a dict of name to value; received {in_brief(fixed)}. Pass "
+                f"for example {{{self.names[0]!r}: ...}}."
             )
         for name, value in fixed.items():
             part = self.slice_of(name)
@@ -202,7 +203,7 @@ class ParameterSpace:
         if not isinstance(configurations, Iterable):
             raise InvalidInputError(
                 "Configurations must be a dict, a list of dicts or a DataFrame; received "
-                f"{configurations!r}."
+                f"{in_brief(configurations)}."
             )
         configurations = list(configurations)
         checked = []
@@ -346,7 +347,7 @@ class ParameterSpace:
 
     def __repr__(self) -> str:
         """Return the parameters."""
-        return f"ParameterSpace({list(self.parameters.values())!r})"
+        return f"ParameterSpace({in_brief(list(self.parameters.values()))})"
 
     @property
     def callables(self) -> list[Callable[[Configuration], Any]]:
@@ -366,8 +367,8 @@ class ParameterSpace:
     def _check_constraints(self, configuration: Configuration) -> None:
         broken = self.violations(configuration)
         if broken:
-            shown = "; ".join(f"{text} (by {margin:.3g})" for text, margin in broken.items())
+            shown = [f"{shortened(text, 80)} (by {margin:.3g})" for text, margin in broken.items()]
             raise InvalidInputError(
-                f"The configuration {configuration!r} breaks {shown}. Change it, or drop the "
-                "constraint."
+                f"The configuration {in_brief(configuration)} breaks "
+                f"{shortened('; '.join(shown), 400)}. Change it, or drop the constraint."
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from boring._brief import in_brief
 from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
 
 __all__ = ["check_choices", "check_json", "position"]
@@ -28,19 +29,20 @@ def check_json(parameter: Parameter, value: Any) -> Any:
         return value
     parameter._refuse(
         f"values must be of a JSON type (text, number, true/false, null, list, object); received "
-        f"{value!r} of type {type(value).__name__}. Use its name as a text, and look the object "
-        "up in your function."
+        f"{in_brief(value)} of type {type(value).__name__}. Use its name as a text, and look the "
+        "object up in your function."
     )
 
 
 def check_choices(parameter: Parameter, choices: Any) -> tuple[Any, ...]:
     """Return the choices as a tuple of plain JSON data; at least two, all different."""
     if isinstance(choices, str) or not isinstance(choices, Sequence | np.ndarray):
-        parameter._refuse(f"choices must be a list; received {choices!r}.")
+        parameter._refuse(f"choices must be a list; received {in_brief(choices)}.")
     checked = tuple(check_json(parameter, value) for value in choices)
     if len(checked) < 2:
         parameter._refuse(
-            f"at least two choices are needed; received {list(checked)!r}. Use Fixed for one."
+            f"at least two choices are needed; received {in_brief(list(checked))}. Use Fixed for "
+            "one."
         )
     seen: dict[str, Any] = {}
     for value in checked:
@@ -69,4 +71,4 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
-    parameter._refuse_value(f"the value must be one of {shown}; received {value!r}.{hint}")
+    parameter._refuse_value(f"the value must be one of {shown}; received {in_brief(value)}.{hint}")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from boring._brief import fields_in_brief
 from boring.parameters.base import Parameter, as_number
 from boring.parameters.choices import Choice
 from boring.parameters.steps import SHARES, WIDE, Steps
@@ -181,6 +182,8 @@ class Ordinal(Choice):
     """
 
     kind: ClassVar[str] = "ordinal"
+
+    __repr__ = fields_in_brief
 
     @property
     def n_columns(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError
 from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
@@ -208,5 +209,6 @@ def _model_and_center(
 def _inside(model: ObjectiveSurrogate, center: ArrayLike) -> FloatArray:
     point = as_points(center, model.space.dim, "center")
     if len(point) != 1 or not model.space.contains(point, 1e-9).all():
-        raise InvalidInputError(f"center must be one point of the box; received {center!r}.")
+        received = in_brief(np.asarray(center))
+        raise InvalidInputError(f"center must be one point of the box; received {received}.")
     return np.asarray(point[0])

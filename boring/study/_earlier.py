@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BoringWarning, InvalidInputError, OutsideSpaceError
 from boring.parameters import ParameterSpace
@@ -216,7 +217,7 @@ def _check_has_value(row: Row, space: ParameterSpace, value: str) -> None:
 
 def _checked_fill(fill: Mapping[str, Any], space: ParameterSpace) -> dict[str, Any]:
     if not isinstance(fill, Mapping):
-        raise InvalidInputError(f"fill must be a dict of name to value; received {fill!r}.")
+        raise InvalidInputError(f"fill must be a dict of name to value; received {in_brief(fill)}.")
     for name in fill:
         space.slice_of(name)  # Raises for a name that is not known.
     return {name: space.parameters[name].check(value) for name, value in fill.items()}
@@ -288,4 +289,4 @@ def _number(cell: Any, name: str) -> float:
     try:
         return from_text(cell) if isinstance(cell, str) else as_float(cell)
     except (TypeError, ValueError):
-        raise InvalidInputError(f"{name} must be a number; received {cell!r}.") from None
+        raise InvalidInputError(f"{name} must be a number; received {in_brief(cell)}.") from None

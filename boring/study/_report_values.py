@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from boring._brief import fields_in_brief
+
 from ._report_words import outlook_in_words, report_in_words
 
 __all__ = ["DirectionReport", "ImportanceReport", "OutlookReport", "RestReport", "StudyReport"]
@@ -55,6 +57,8 @@ class DirectionReport:
     parameters: tuple[str, ...] = ()
     exchanges: tuple[str, ...] = ()
 
+    __repr__ = fields_in_brief
+
 
 @dataclass(frozen=True)
 class RestReport:
@@ -70,6 +74,8 @@ class RestReport:
 
     parameters: tuple[str, ...]
     std: float
+
+    __repr__ = fields_in_brief
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,8 @@ class StudyReport:
     )
     rest: RestReport | None = None
     digits: dict[str, int] = field(default_factory=dict)
+
+    __repr__ = fields_in_brief
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-able values."""

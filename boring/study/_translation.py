@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from boring._brief import in_brief
 from boring._json import canonical, dumps
 from boring.exceptions import InvalidInputError
 from boring.history import History, Tell, frozen_point
@@ -52,7 +53,7 @@ def number_of(what: Any, space: ParameterSpace, history: History) -> Any:
     if not asked or _text_of(asked[0].parameters) != _text_of(what.parameters):
         raise InvalidInputError(
             f"A suggestion belongs to the study that made it; this one has asked for no number "
-            f"{what.number} with {what.parameters}. Tell its parameters as a dictionary."
+            f"{what.number} with {in_brief(what.parameters)}. Tell its parameters as a dictionary."
         )
     return what.number
 
@@ -128,14 +129,15 @@ def _place(
         return asks[number].x, number, {}
     if not 0 <= number < len(asks):
         raise InvalidInputError(
-            f"No suggestion has the number {number}; outstanding are {list(free)}. Ask first, or "
-            "tell the parameters as a dictionary (in a shell, --parameters)."
+            f"No suggestion has the number {number}; outstanding are {in_brief(list(free))}. Ask "
+            "first, or tell the parameters as a dictionary (in a shell, --parameters)."
         )
     if any(tell.ask == number for tell in history.tells):
         raise InvalidInputError(
-            f"The number {number} has its value already; outstanding are {list(free)}. Tell the "
-            "parameters as a dictionary (in a shell, --parameters) to record a repetition. To "
-            "correct a value, export the study, mend the table, and add it to a new study."
+            f"The number {number} has its value already; outstanding are {in_brief(list(free))}. "
+            "Tell the parameters as a dictionary (in a shell, --parameters) to record a "
+            "repetition. To correct a value, export the study, mend the table, and add it to a "
+            "new study."
         )
     return asks[number].x, None, {"withdrawn": number}
 

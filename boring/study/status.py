@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from boring._brief import fields_in_brief
 from boring.typing import Direction
 
 __all__ = ["StudyStatus", "Suggestion"]
@@ -24,6 +25,8 @@ class Suggestion:
 
     number: int
     parameters: dict[str, Any]
+
+    __repr__ = fields_in_brief
 
     def to_dict(self) -> dict[str, Any]:
         """Return the suggestion as JSON-able values."""
@@ -62,6 +65,8 @@ class StudyStatus:
     optimizer: str
     path: str | None
     writer: dict[str, Any] | None = None
+
+    __repr__ = fields_in_brief
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON-able values."""

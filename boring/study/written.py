@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, NonFiniteWarning
 from boring.history import Tell
 
@@ -195,4 +196,4 @@ class WrittenStudy(RecordedStudy):
             self._optimizer.record(events, expected=(NonFiniteWarning,), place=self._place)
 
     def _place(self, tell: Tell) -> str:
-        return str(parameters_of(tell, self._space))
+        return in_brief(parameters_of(tell, self._space))

@@ -19,6 +19,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._brief import fields_in_brief
+
 from ..exceptions import InvalidInputError
 from ..typing import FloatArray
 from ..validation import as_points, as_positive_int, as_real, as_values
@@ -58,6 +60,8 @@ class GradientSample:
     gradients: FloatArray
     n_evaluations: int
 
+    __repr__ = fields_in_brief
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ActiveSubspace:
@@ -82,6 +86,8 @@ class ActiveSubspace:
     eigenvectors: FloatArray
     eigenvalue_band: FloatArray
     subspace_errors: FloatArray
+
+    __repr__ = fields_in_brief
 
     @property
     def active_basis(self) -> FloatArray:

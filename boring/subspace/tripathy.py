@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._brief import fields_in_brief
+
 from ..exceptions import InvalidInputError
 from ..kernels.profiles import MATERN32, RadialProfile, get_profile
 from ..typing import FloatArray
@@ -72,6 +74,8 @@ class TripathySubspace:
     history: tuple[RestartHistory, ...] = field(repr=False)
     best_restart: int
     seconds: float
+
+    __repr__ = fields_in_brief
 
 
 def _standardised(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
