@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import rankdata
 
+from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
+from boring.history import Tell
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.parameters.report import SubspaceDescription, describe_subspace
@@ -191,11 +193,7 @@ class BoringSearchCV(BaseSearchCV):
                     raise
                 failure, scores = error, np.full(len(points), float(self.error_score))
                 failed += candidates
-            for point, score in zip(points, scores, strict=True):
-                if np.isfinite(score):
-                    optimizer.tell(point, score)
-                else:
-                    optimizer.tell_failed(point, f"score {score}")
+            _tell(optimizer, scores, space)
         if not results and failure is not None:
             raise failure
         if failed:
@@ -237,6 +235,17 @@ def _ask(optimizer: Optimizer, n: int) -> FloatArray:
     with suppress(SpaceExhaustedError):
         optimizer.ask(n)
     return optimizer.pending
+
+
+def _tell(optimizer: Optimizer, scores: FloatArray, space: ParameterSpace) -> None:
+    """Tell the scores of all that is pending; a warning has the parameters in their units."""
+    history = optimizer.history
+    tells: list[Tell] = []
+    for number, score in zip(history.pending, scores, strict=True):
+        y, error = (float(score), None) if np.isfinite(score) else (np.nan, f"score {score}")
+        index = history.n_told + len(tells)
+        tells.append(Tell(index, history.asks[number].x, y, number, error))
+    optimizer.record(tells, place=lambda tell: in_brief(space.decode(tell.x[None])[0]))
 
 
 def _needs_metric(names: list[str], refit: Any) -> InvalidInputError:

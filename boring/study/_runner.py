@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from boring._brief import in_brief
 from boring._run import Clock, check_callables
 from boring._warn import warn
 from boring.evaluation import check_on_error
@@ -251,14 +252,14 @@ class _Runner:
         if outcome.defect is not None:
             self.trouble = self.trouble or EvaluationError(
                 f"The objective must return numbers; of evaluation {number}, "
-                f"{task.suggestion.parameters}, {outcome.defect}. Mend it; the number is "
+                f"{in_brief(task.suggestion.parameters)}, {outcome.defect}. Mend it; the number is "
                 "outstanding still."
             )
         elif outcome.error is not None and self.on_error == "raise":
             self.trouble = self.trouble or EvaluationError(
                 f"The objective must return a value; of evaluation {number}, "
-                f"{task.suggestion.parameters}, it raised {outcome.error}. Mend it, or pass "
-                "on_error='record'; the number is outstanding still."
+                f"{in_brief(task.suggestion.parameters)}, it raised {outcome.error}. Mend it, or "
+                "pass on_error='record'; the number is outstanding still."
             )
         elif outcome.error is not None:
             self._record(number, partial(self._failed, number, outcome.error, outcome.seconds))

@@ -103,6 +103,8 @@ MISTAKES = {
         {name: {"type": "fixed", "value": 1} for name in KNOBS}
     ),
     "a table without values": lambda: study().add([SETTINGS]),
+    "an objective of a study that raises": lambda: study().run(failing, 1, on_error="raise"),
+    "an objective of a study that answers with text": lambda: study().run(lambda x: "a", 1),
     "a problem's box": lambda: get_problem("camelback-2-in-300", 0)(np.full(DIM, 2.0)),
 }
 

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines  # noqa: F401 (registers sobol)
-from boring.exceptions import BudgetWarning, InvalidInputError
+from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning
 from boring.integrations.search_cv import BoringSearchCV
 from boring.parameters import Categorical, Integer, ParameterSpace, Real
 
@@ -132,6 +132,17 @@ def test_of_several_metrics_the_one_that_refit_names_is_searched_by():
     np.testing.assert_array_equal(fitted.optimizer_.result().y, fitted.cv_results_["mean_test_b"])
     with pytest.raises(InvalidInputError, match=r"\['a', 'b'\]"):
         search(scoring=both, refit=False, n_iter=2).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore:One or more of the test scores")
+def test_a_warning_of_a_failed_fit_has_the_parameters_in_their_units():
+    moody = search(
+        estimator=Moody(bad=(2,)), parameters=[Integer("level", 2, 3)], n_iter=2, n_points=2
+    )
+    wanted = r"1 of 2 told are not, the first is nan at \{'level': 2\} \(score nan\)"
+    with pytest.warns(NonFiniteWarning, match=wanted):
+        moody.fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
