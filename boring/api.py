@@ -13,7 +13,7 @@ from . import _optimizer_support as support
 from ._beginning import begin
 from ._brief import shortened
 from .evaluation import Objective, check_on_error
-from .exceptions import JournalError, UnknownNameError
+from .exceptions import JournalError
 from .journal import OUTCOME_FIELDS, JournalContents, journal_exists, read_journal
 from .optimizer import Callback, Optimizer, factory_of, optimizer_class
 from .registry import OptimizerFactory
@@ -22,21 +22,17 @@ from .rng import seed_entropy
 from .space import Box
 from .stopping import StoppingCondition
 from .typing import Direction, OnError, SeedLike
-from .validation import as_positive_int, suggest
+from .validation import ELSEWHERE, as_positive_int, check_options
 
 __all__ = ["maximize", "minimize"]
 
 _ELSEWHERE = {
+    **ELSEWHERE,
     **dict.fromkeys(
         ("maxfev", "maxiter", "max_iter", "maxfun", "n_calls", "n_iter", "n_trials"),
         "n_evaluations counts the evaluations",
     ),
     **dict.fromkeys(("verbose", "disp", "show_progress_bar"), "progress=True shows a bar"),
-    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed makes a run repeatable"),
-    **dict.fromkeys(
-        ("n_initial_points", "n_random_starts", "init_points", "n_startup_trials"),
-        "n_initial is the length of the initial design",
-    ),
     **dict.fromkeys(
         ("X", "y", "initial_points", "evaluated_rewards", "points_to_evaluate"),
         "x0 holds the points to begin with, and y0 their values where they are known",
@@ -263,13 +259,7 @@ def _check_keywords(factory: OptimizerFactory, options: dict[str, Any]) -> None:
     if kind is None:
         return
     allowed = ("n_initial", "domain", "repeats", *OUTCOME_FIELDS, *kind.option_names())
-    for keyword in options:
-        if keyword not in allowed:
-            remedy = f"Here {_ELSEWHERE[keyword]}. " if keyword in _ELSEWHERE else ""
-            raise UnknownNameError(
-                f"Method {kind.name!r} has no option {keyword!r}. "
-                f"{remedy}{suggest(keyword, (*allowed, *_KEYWORDS))}"
-            )
+    check_options(options, (*allowed, *_KEYWORDS), f"Method {kind.name!r}", _ELSEWHERE)
 
 
 def _journal_entropy(contents: JournalContents, seed: SeedLike) -> int:

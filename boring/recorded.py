@@ -33,6 +33,11 @@ MAX_DEFAULT_N_INITIAL = 10
 """Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
 delay the model and gain nothing in the end)."""
 
+KEYWORDS = (
+    *("direction", "n_initial", "seed", "domain", "repeats", "n_constraints", "noise_std"),
+)
+"""Arguments of every optimiser, among which a misspelt option may be meant."""
+
 
 class RecordedRun:
     """What an optimiser is, apart from its algorithm; see :class:`boring.optimizer.Optimizer`.
@@ -98,7 +103,7 @@ class RecordedRun:
         self._entropy = seed_entropy(seed)
         self._direction: Direction = direction
         self._sign = sign_of(direction)
-        check_options(options, self.option_names(), f"Optimiser {self.name!r}")
+        check_options(options, (*KEYWORDS, *self.option_names()), f"Optimiser {self.name!r}")
         self.options: Any = self.options_type(**options)
         self._n_initial = (
             self._default_n_initial()

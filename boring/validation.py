@@ -16,6 +16,7 @@ from .exceptions import InvalidInputError, UnknownNameError
 from .typing import FloatArray
 
 __all__ = [
+    "ELSEWHERE",
     "as_constraints",
     "as_float",
     "as_points",
@@ -34,6 +35,15 @@ _REAL_KINDS = "iufb"
 
 MOST_NAMES, FIRST_NAMES = 100, 6
 """Names up to which a message lists all that are known, and those that it lists of more."""
+
+ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed makes a run repeatable"),
+    **dict.fromkeys(
+        ("n_initial_points", "n_random_starts", "init_points", "n_startup_trials"),
+        "n_initial is the length of the initial design",
+    ),
+}
+"""What names of other libraries are here, wherever an optimiser is made."""
 
 Number = TypeVar("Number", float, int)
 
@@ -366,9 +376,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def check_options(
-    options: Mapping[str, Any], allowed: Iterable[str], owner: str = "this function"
+    options: Mapping[str, Any],
+    allowed: Iterable[str],
+    owner: str = "this function",
+    elsewhere: Mapping[str, str] = ELSEWHERE,
 ) -> None:
-    """Raise if an option is not known, suggesting the nearest one.
+    """Raise if an option is not known, suggesting the nearest one, or what it is called here.
 
     Parameters
     ----------
@@ -378,6 +391,8 @@ def check_options(
         The names that are understood.
     owner : str
         What the message calls the receiver of the options.
+    elsewhere : mapping of str to str
+        From names of other libraries to the beginnings of sentences that say what is here.
 
     Raises
     ------
@@ -387,4 +402,7 @@ def check_options(
     names = tuple(allowed)
     for option in options:
         if option not in names:
-            raise UnknownNameError(f"{owner} has no option {option!r}. {suggest(option, names)}")
+            remedy = f"Here {elsewhere[option]}. " if option in elsewhere else ""
+            raise UnknownNameError(
+                f"{owner} has no option {option!r}. {remedy}{suggest(option, names)}"
+            )

@@ -22,7 +22,7 @@ from boring.parameters import ParameterSpace
 from boring.registry import get_optimizer
 from boring.rng import keyed_generator, seed_entropy
 from boring.typing import SeedLike
-from boring.validation import check_options
+from boring.validation import ELSEWHERE, check_options
 
 try:
     import optuna
@@ -40,6 +40,17 @@ ENTROPY = "boring:entropy"
 CONSTRAINTS = "constraints"
 PASSED_ON = ("n_initial", "noise_std", "repeats")
 """Arguments of every optimiser, beside the options of its own, that a sampler passes on."""
+
+OWN_KEYWORDS = ("seed", "optimizer", "search_space", "pruned", "warn_independent_sampling")
+"""Arguments of a sampler itself, among which a misspelt one may be meant."""
+
+OTHER_SAMPLERS: Mapping[str, str] = {
+    **ELSEWHERE,
+    "deterministic_objective": "noise_std=0 says that there is no noise",
+    "constant_liar": "trials that are running are always taken into account",
+    **dict.fromkeys(("multivariate", "group"), "parameters are always sampled together"),
+}
+"""What arguments of Optuna's own samplers are here."""
 
 _logger = logging.getLogger("optuna.samplers.boring")
 
@@ -117,8 +128,8 @@ class BoringSampler(BaseSampler):
         self._factory = get_optimizer(optimizer)
         kind = optimizer_class(self._factory)
         if kind is not None:
-            allowed = (*PASSED_ON, *kind.option_names())
-            check_options(options, allowed, f"Optimiser {optimizer!r}")
+            allowed = (*PASSED_ON, *OWN_KEYWORDS, *kind.option_names())
+            check_options(options, allowed, f"Optimiser {optimizer!r}", OTHER_SAMPLERS)
         if constraints_func is not None and hasattr(optuna.trial.Trial, "set_constraint"):
             warnings.warn(
                 "constraints_func is out of date since Optuna 5. Call trial.set_constraint in the "

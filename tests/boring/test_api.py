@@ -115,6 +115,7 @@ def test_errors_of_the_objective():
         ({"method": int}, InvalidInputError, "method must be a registered name"),
         ({"calback": print}, UnknownNameError, "no option 'calback'.*mean 'callback'"),
         ({"verbose": 1}, UnknownNameError, "no option 'verbose'. Here progress=True shows a bar"),
+        ({"random_state": 1}, UnknownNameError, "Here seed makes a run repeatable. Known"),
         ({"X": [0, 0]}, UnknownNameError, "Here x0 holds the points to begin with"),
         ({"n_inital": 3}, UnknownNameError, "no option 'n_inital'.*mean 'n_initial'"),
         ({"on_error": "ignore"}, InvalidInputError, "on_error must be"),

@@ -254,6 +254,10 @@ def test_direction_has_no_default():
 def test_unknown_options_suggest_the_near_one():
     with pytest.raises(UnknownNameError, match=r"no option 'stp'. Did you mean 'step'\?"):
         stepper(stp=1)
+    with pytest.raises(UnknownNameError, match=r"no option 'n_inital'. Did you mean 'n_initial'\?"):
+        stepper(n_inital=1)
+    with pytest.raises(UnknownNameError, match="Here seed makes a run repeatable"):
+        stepper(random_state=1)
 
 
 @pytest.mark.parametrize("n_initial", [0, -1, 2.0, "3"])

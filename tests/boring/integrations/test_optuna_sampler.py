@@ -492,6 +492,12 @@ def test_a_sampler_survives_pickling():
 def test_what_cannot_be_done_is_said():
     with pytest.raises(UnknownNameError, match="n_initial"):
         BoringSampler(n_inital=4)
+    with pytest.raises(UnknownNameError, match="Here n_initial is the length of the initial"):
+        BoringSampler(n_startup_trials=3)
+    with pytest.raises(UnknownNameError, match="Here noise_std=0 says"):
+        BoringSampler(deterministic_objective=True)
+    with pytest.raises(UnknownNameError, match="mean 'search_space'"):
+        BoringSampler(serch_space={})
     with pytest.raises(UnknownNameError, match="boring"):
         BoringSampler(optimizer="borin")
     with pytest.raises(InvalidInputError, match="'last' or 'failed'"):
