@@ -31,6 +31,7 @@ from boring.validation import as_positive_int, as_real
 
 __all__ = [
     "BlendedMixture",
+    "FoldedOptions",
     "JointMixture",
     "MixtureOptions",
     "Standardiser",
@@ -53,16 +54,12 @@ class MixtureOptions(LoopOptions):
     ----------
     prior_variance : float, default 100
         v, of the prior that takes over far from the data (Kruse's; y standardised).
-    n_folds : int, default 10
-        Of the cross-validation that chooses hyperparameters; as many as observations if
-        there are fewer. Kruse takes 30.
     reselect_growth : float, default 1.3
         Hyperparameters are chosen anew when the data have grown by this factor; 1 chooses at
         every step, as Kruse does.
     """
 
     prior_variance: float = 100.0
-    n_folds: int = 10
     reselect_growth: float = 1.3
 
     allowed: ClassVar[tuple[str, ...]] = ("log-ei", "ucb", "mixture-ei")
@@ -71,12 +68,30 @@ class MixtureOptions(LoopOptions):
         """Check the options."""
         super().__post_init__()
         check_positive(self.prior_variance, "prior_variance")
-        as_positive_int(self.n_folds, "n_folds", minimum=2)
         if as_real(self.reselect_growth, "reselect_growth") < 1:
             raise InvalidInputError(
                 f"reselect_growth must be at least 1; received {self.reselect_growth!r}. "
                 "Pass 1 to choose hyperparameters at every step."
             )
+
+
+@dataclass(frozen=True)
+class FoldedOptions(MixtureOptions):
+    """Options of mixtures that are chosen by cross-validation, beside :class:`MixtureOptions`.
+
+    Parameters
+    ----------
+    n_folds : int, default 10
+        Of the cross-validation that chooses hyperparameters; as many as observations if
+        there are fewer. Kruse takes 30.
+    """
+
+    n_folds: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        as_positive_int(self.n_folds, "n_folds", minimum=2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,8 @@ from baselines._scikit import scikit_learn
 from baselines._surrogate_loop import Fit, SurrogateOptimizer
 from baselines.mixtures.blending import (
     BlendedMixture,
+    FoldedOptions,
     JointMixture,
-    MixtureOptions,
     Standardiser,
     best_blend,
     folds_of,
@@ -48,8 +48,8 @@ MIN_HELD_OUT = 4
 
 
 @dataclass(frozen=True)
-class GmrOptions(MixtureOptions):
-    """Options of Gaussian mixture regression, beside :class:`MixtureOptions`.
+class GmrOptions(FoldedOptions):
+    """Options of Gaussian mixture regression, beside :class:`FoldedOptions`.
 
     Parameters
     ----------

@@ -47,8 +47,6 @@ BANDWIDTHS = (1e-3, 0.3)
 class KdeOptions(MixtureOptions):
     """Options of kernel density regression, beside :class:`MixtureOptions`.
 
-    ``n_folds`` has no effect: every observation is left out once.
-
     Parameters
     ----------
     n_candidates : int, default 64

@@ -31,8 +31,8 @@ import numpy as np
 from baselines._surrogate_loop import Fit, SurrogateOptimizer
 from baselines.mixtures.blending import (
     BlendedMixture,
+    FoldedOptions,
     JointMixture,
-    MixtureOptions,
     Standardiser,
     best_blend,
     folds_of,
@@ -61,8 +61,8 @@ STALLED = 1e-4
 
 
 @dataclass(frozen=True)
-class SpnOptions(MixtureOptions):
-    """Options of the sum-product network, beside :class:`MixtureOptions`.
+class SpnOptions(FoldedOptions):
+    """Options of the sum-product network, beside :class:`FoldedOptions`.
 
     Parameters
     ----------

@@ -113,7 +113,9 @@ def fit_networks(
 
     Notes
     -----
-    Both are standardised first. A program is compiled for each d and each bucket of n.
+    Both are standardised first. The noise that they state is that with which training ends, .002
+    of a standard deviation of y: it is set, not learned. A program is compiled for each d and
+    each bucket of n.
     """
     centre, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
@@ -125,7 +127,8 @@ def fit_networks(
         n_members = int(options.n_members)
         theta = sample(target, trained.generator, random_seed(rng), n_members, data)
         theta = np.asarray(theta, dtype=np.float64)
-    return TanhNetworks(theta, X.shape[1], centre, scale, offset, unit)
+    noise_variance = (unit * target.last_noise) ** 2
+    return TanhNetworks(theta, X.shape[1], centre, scale, offset, unit, noise_variance)
 
 
 class IvbnnOptimizer(SurrogateOptimizer):

@@ -192,6 +192,8 @@ class TanhNetworks(EnsemblePosterior):
         Inputs are standardised by them.
     offset, unit : float
         Outputs are ``offset + unit f``.
+    noise_variance : float, default 0
+        Of observations about the networks; it is not part of what they predict.
     """
 
     def __init__(
@@ -202,6 +204,7 @@ class TanhNetworks(EnsemblePosterior):
         scale: FloatArray,
         offset: float = 0.0,
         unit: float = 1.0,
+        noise_variance: float = 0.0,
     ) -> None:
         theta = np.asarray(theta, dtype=np.float64)
         H = (theta.shape[1] - 1) // (dim + 2)
@@ -211,6 +214,7 @@ class TanhNetworks(EnsemblePosterior):
         self.last = theta[:, -1]
         self.centre, self.scale = centre, scale
         self.offset, self.unit = offset, unit
+        self.noise_variance = noise_variance
 
     def members(self, X: FloatArray) -> FloatArray:
         """Return the outputs (n, N) at X (n, d)."""

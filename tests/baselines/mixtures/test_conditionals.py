@@ -15,9 +15,15 @@ from baselines.mixtures.blending import (
     folds_of,
     is_due,
 )
-from baselines.mixtures.gmr import GaussianMixtureRegression, fit_mixture, select_mixture
-from baselines.mixtures.kde import KdeMixture, leave_one_out, select_bandwidths
-from baselines.mixtures.spn import SpnMixture, SumProductNetworks, train
+from baselines.mixtures.gmr import (
+    GaussianMixtureRegression,
+    GmrOptions,
+    fit_mixture,
+    select_mixture,
+)
+from baselines.mixtures.kde import KdeMixture, KdeOptimizer, leave_one_out, select_bandwidths
+from baselines.mixtures.spn import SpnMixture, SpnOptions, SumProductNetworks, train
+from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.testing import check_gradient
 
 GRID = np.linspace(-40.0, 40.0, 4001)  # steps of a fifteenth of the least deviation
@@ -213,6 +219,14 @@ def test_folds_partition_the_data_evenly():
     fold = folds_of(23, 10, np.random.default_rng(0))
     assert sorted(np.bincount(fold)) == [2] * 7 + [3] * 3
     assert sorted(folds_of(4, 10, np.random.default_rng(0))) == [0, 1, 2, 3]
+
+
+def test_folds_are_an_option_of_those_alone_that_have_some():
+    for kind in (GmrOptions, SpnOptions):
+        with pytest.raises(InvalidInputError, match="n_folds must be an integer of at least 2"):
+            kind(n_folds=1)
+    with pytest.raises(UnknownNameError, match="'kde' has no option 'n_folds'"):
+        KdeOptimizer([(-1, 1)] * 2, direction="minimize", n_folds=3)
 
 
 def test_best_blend_is_the_best_of_the_densities_it_stands_for():

@@ -44,6 +44,12 @@ def test_networks_follow_sixteen_points_of_a_sinusoid():
     assert np.sqrt(np.mean((mean - y) ** 2)) < 0.3
 
 
+def test_networks_state_the_noise_with_which_training_ends():
+    X, y = four_points()
+    networks = fit_networks(X, 50.0 * y, IvbnnOptions(**QUICK), np.random.default_rng(0))
+    assert networks.noise_variance == pytest.approx((0.002 * 50.0 * y.std()) ** 2, rel=1e-9)
+
+
 def test_nothing_is_compiled_anew_within_a_bucket_of_observations():
     compiled = []
 
