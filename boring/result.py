@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -174,14 +174,19 @@ class OptimizationResult:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the fields, so that a result can be pickled and copied.
+        """Rebuild from the fields, so that a result can be pickled.
 
-        What it says of the subspace is worked out first.
+        What it says of the subspace is worked out first: where it is read, neither the optimiser's
+        class nor this version need be at hand.
         """
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["account"] = partial(_itself, self.subspace)
         plain = (dict(v) if isinstance(v, MappingProxyType) else v for v in values.values())
         return type(self), tuple(plain)
+
+    def __copy__(self) -> OptimizationResult:
+        """Return a result that takes its `subspace` from this one, once either is read."""
+        return replace(self, account=partial(getattr, self, "subspace"))
 
     @cached_property
     def subspace(self) -> SubspaceEstimate | None:

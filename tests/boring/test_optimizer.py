@@ -533,6 +533,18 @@ def test_a_result_names_the_subspace_of_its_own_data_once_it_is_read():
     assert pickle.loads(pickle.dumps(optimizer.result())).subspace == 6
 
 
+def test_a_copy_of_a_result_takes_its_subspace_from_it_and_asks_for_none_before():
+    Naming.asked.clear()
+    result = Naming(BOX, direction="minimize", n_initial=3, seed=0).run(bowl, 4)
+    twin = copy.copy(copy.copy(result))
+    assert Naming.asked == [], "nobody has read it"
+    assert (twin.subspace, result.subspace, copy.copy(result).subspace) == (4, 4, 4)
+    assert Naming.asked == [4]
+    np.testing.assert_array_equal(twin.X, result.X)
+    assert twin.records == result.records
+    assert not twin.X.flags.writeable
+
+
 class Overtaken(Naming):
     """One more value is told, as if by another thread, while its result is made."""
 
