@@ -214,7 +214,11 @@ class ParameterSpace:
                 if len(configurations) == 1:
                     raise
                 raise type(error)(f"Configuration {index}: {error}") from error
-        return self._encoding.encode(checked)
+        return self.encode_checked(checked)
+
+    def encode_checked(self, configurations: Sequence[Configuration]) -> FloatArray:
+        """Return the points of configurations that `check` returned, shape (n, D)."""
+        return self._encoding.encode(configurations)
 
     def decode(self, U: ArrayLike) -> list[Configuration]:
         """Return the configurations nearest to points.

@@ -18,7 +18,15 @@ from boring.validation import as_constraints, as_real, as_values, is_whole
 
 from .status import Suggestion
 
-__all__ = ["Entry", "notes_of", "number_of", "parameters_of", "suggestions", "tells"]
+__all__ = [
+    "Entry",
+    "all_parameters_of",
+    "notes_of",
+    "number_of",
+    "parameters_of",
+    "suggestions",
+    "tells",
+]
 
 Entry: TypeAlias = tuple[Any, Any, Any, str | None, dict[str, Any]]
 """What was evaluated, its value, its constraints, the reason of a failure, and notes."""
@@ -40,8 +48,15 @@ def suggestions(
 
 def parameters_of(told: Tell, space: ParameterSpace) -> dict[str, Any]:
     """Return the configuration of a value: as it was told, or as it was suggested."""
-    stored = told.info.get("parameters")
-    return dict(space.decode(told.x[None])[0] if stored is None else stored)
+    return all_parameters_of([told], space)[0]
+
+
+def all_parameters_of(told: Sequence[Tell], space: ParameterSpace) -> list[dict[str, Any]]:
+    """Return the configurations of values; points are decoded together, which is quicker."""
+    stored = [tell.info.get("parameters") for tell in told]
+    points = [tell.x for tell, known in zip(told, stored, strict=True) if known is None]
+    decoded = iter(space.decode(points) if points else ())
+    return [dict(next(decoded) if known is None else known) for known in stored]
 
 
 def number_of(what: Any, space: ParameterSpace, history: History) -> Any:
@@ -83,9 +98,19 @@ def tells(
         If an entry is not of the space, or answers no suggestion that could have a value.
     """
     free = list(history.pending)
+    wanted = [number_of(what, space, history) for what, *_ in entries]
+    named = {i: space.check(what) for i, what in enumerate(wanted) if isinstance(what, Mapping)}
+    points = dict(zip(named, space.encode_checked(list(named.values())), strict=True))
+    outstanding = suggestions(space, history, free) if named else []
+    texts = {suggestion.number: _text_of(suggestion.parameters) for suggestion in outstanding}
     found = []
-    for position, (what, value, constraints, error, notes) in enumerate(entries):
-        x, number, more = _place(what, space, history, free)
+    for position, (_, value, constraints, error, notes) in enumerate(entries):
+        if position in named:
+            number = _number_asked(named[position], free, texts)
+            x = frozen_point(points[position]) if number is None else history.asks[number].x
+            more = {"parameters": named[position]} if number is None else {}
+        else:
+            x, number, more = _place(wanted[position], history, free)
         if number is not None:
             free.remove(number)
         y = float(as_values(value, 1, "value")[0])
@@ -103,21 +128,19 @@ def tells(
     return found
 
 
+def _number_asked(
+    configuration: Mapping[str, Any], free: Sequence[int], texts: Mapping[int, str]
+) -> int | None:
+    """Return the first free number under which a configuration was asked, if any."""
+    told = _text_of(configuration) if free else ""
+    return next((number for number in free if texts[number] == told), None)
+
+
 def _place(
-    what: Any, space: ParameterSpace, history: History, free: Sequence[int]
+    what: Any, history: History, free: Sequence[int]
 ) -> tuple[FloatArray, int | None, dict[str, Any]]:
-    """Return the point, the number that it answers, if any, and notes."""
+    """Return the point of a number, the number if it is to be answered, and notes."""
     asks = history.asks
-    what = number_of(what, space, history)
-    if isinstance(what, Mapping):
-        configuration = space.check(what)
-        x = space.encode([configuration])[0]
-        told = _text_of(configuration)
-        for suggestion in suggestions(space, history, free):
-            if _text_of(suggestion.parameters) == told:
-                number = suggestion.number
-                return asks[number].x, number, {}
-        return frozen_point(x), None, {"parameters": configuration}
     if not is_whole(what):
         raise InvalidInputError(
             "A value belongs to a suggestion, its number, or a dictionary of parameters; "

@@ -21,7 +21,7 @@ from boring.typing import Direction, FloatArray
 
 from . import _tables
 from ._lock import StudyLock, writer_of
-from ._translation import parameters_of, suggestions
+from ._translation import all_parameters_of, parameters_of, suggestions
 from .status import StudyStatus, Suggestion
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class RecordedStudy:
         """Return what was told, and the configuration of each, in the order of telling."""
         with self._mutex:
             tells = self._optimizer.history.tells
-            return [(tell, parameters_of(tell, self._space)) for tell in tells]
+            return list(zip(tells, all_parameters_of(tells, self._space), strict=True))
 
     def to_dataframe(self) -> Any:
         """Return `rows` as a pandas DataFrame."""

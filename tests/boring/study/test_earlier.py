@@ -8,6 +8,7 @@ import pytest
 
 from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
 from boring.parameters import Categorical, Fixed, Integer, Real
+from boring.parameters.encoding import Encoding
 from boring.study import Study
 from boring.study.cli import main
 
@@ -266,3 +267,51 @@ def test_a_failure_without_a_reason_comes_back_without_one(tmp_path):
     other = make()
     other.add(tmp_path / "data.csv")
     assert [row["error"] for row in other.rows()] == [None]
+
+
+MIXED = [
+    *(Real(f"gain {i}", 1e-3 * (i + 1), 50.0, log=bool(i % 2)) for i in range(6)),
+    Integer("bunches", 1, 900, log=True),
+    Categorical("optics", ["old", "new", None]),
+    Real("bias", 0.0, 1.0, when="optics == 'new'"),
+]
+
+
+def test_rows_added_together_are_those_told_one_by_one_bit_for_bit():
+    source = make(MIXED)
+    asked = [suggestion.parameters for suggestion in source.ask(37)]
+    together, one_by_one = make(MIXED), make(MIXED)
+    for study in (together, one_by_one):
+        assert [s.parameters for s in study.ask(3)] == asked[:3]
+    rows = [{**settings, "value": float(i)} for i, settings in enumerate([*asked, asked[1]])]
+    together.add(rows)
+    for i, settings in enumerate([*asked, asked[1]]):
+        one_by_one.tell(settings, float(i))
+    first, second = together.optimizer.history, one_by_one.optimizer.history
+    assert [tell.ask for tell in first.tells] == [0, 1, 2, *[None] * 35]
+    assert first.pending == second.pending == ()
+    for a, b in zip(first.tells, second.tells, strict=True):
+        assert a.to_dict(with_seconds=False) == b.to_dict(with_seconds=False)
+        assert a.info.get("parameters") == b.info.get("parameters")
+    assert [settings for _, settings in together.told()] == [*asked, asked[1]]
+    assert [together.told()[i][1] for i in range(3)] == [s for _, s in one_by_one.told()[:3]]
+
+
+def test_a_table_is_encoded_and_decoded_at_once(monkeypatch):
+    calls = []
+
+    def counted(name):
+        whole = getattr(Encoding, name)
+        return lambda self, given: calls.append((name, len(given))) or whole(self, given)
+
+    for name in ("encode", "decode"):
+        monkeypatch.setattr(Encoding, name, counted(name))
+    study = make(MIXED)
+    settings = [suggestion.parameters for suggestion in study.ask(30)]
+    calls.clear()
+    other = make(MIXED)
+    other.add([{**row, "value": 1.0} for row in settings])
+    study.tell(0, 2.0)
+    study.tell(1, 3.0)
+    study.told()
+    assert [call for call in calls if call[1]] == [("encode", 30), ("decode", 2)]
