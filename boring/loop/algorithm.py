@@ -27,6 +27,7 @@ from boring.box_search import (
     search_box,
     search_info,
 )
+from boring.data import Observations
 from boring.effort import Effort, Kind, effort_of
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.credit import credit_after, leader
@@ -37,7 +38,7 @@ from boring.loop.naming import NamingOptimizer
 from boring.loop.options import BoringOptions
 from boring.loop.passive_draw import DRAW_EVERY, PHASE, passive_draw
 from boring.loop.plain_turn import posterior_of_trend
-from boring.loop.portfolio import fit_portfolio
+from boring.loop.portfolio import Portfolio, fit_portfolio
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
     FEWEST_FIRST,
@@ -92,6 +93,12 @@ class BoringOptimizer(NamingOptimizer):
     options_type: ClassVar[type] = BoringOptions
     weighs_feasibility: ClassVar[bool] = True
     uses_noise_std: ClassVar[bool] = True
+
+    _last_portfolio: tuple[Observations, int, Portfolio] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy gets: all but what another fit of the same values gives again."""
+        return {**super().__getstate__(), "_last_portfolio": None}
 
     @classmethod
     def thesis(
@@ -203,16 +210,7 @@ class BoringOptimizer(NamingOptimizer):
         effort = self._effort("whole box", context)
         member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)
         rank = self._leading_directions(member.memory)
-        warped = half_rank_warp(told.y)
-        portfolio = fit_portfolio(
-            told.X,
-            warped,
-            rank,
-            memory.get("portfolio", {}),
-            context.entropy,
-            effort,
-            warped_noise(told.noise_variance(context.noise_std), told.y, warped),
-        )
+        portfolio = self._portfolio(rank, memory.get("portfolio", {}), context, told, effort)
         not_refitted = tuple(f"refitting {name}" for name in portfolio.not_refitted)
         extra_info = {
             **portfolio_info(portfolio),
@@ -227,6 +225,26 @@ class BoringOptimizer(NamingOptimizer):
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
         info = {"phase": "portfolio", **search_info(found), **extra_info}
         return Proposal(found.x, memory, info)
+
+    def _portfolio(
+        self,
+        rank: int,
+        memory: Mapping[str, Any],
+        context: ProposalContext,
+        told: Told,
+        effort: Effort,
+    ) -> Portfolio:
+        """Return the members: where nothing is refitted, the points of a batch share them."""
+        last, is_fixed = self._last_portfolio, effort.refits == "none"
+        if is_fixed and last is not None and last[:2] == (context.data, rank):
+            if last[2].memory == memory:
+                return last[2]
+        warped = half_rank_warp(told.y)
+        noise = warped_noise(told.noise_variance(context.noise_std), told.y, warped)
+        found = fit_portfolio(told.X, warped, rank, memory, context.entropy, effort, noise)
+        if is_fixed:
+            self._last_portfolio = context.data, rank, found
+        return found
 
     def _plain_proposal(
         self,

@@ -31,10 +31,11 @@ class BoringOptions:
     fresh_starts : bool, default True
         Whether a search that has settled looks for another basin.
     ask_seconds : float, optional
-        Seconds that an ask should take at most. Judged by the recorded times of earlier asks,
-        cheaper work is done where the budget would not do, and each point's info says what was
-        left out (`boring.effort`). An ask may exceed it: the first ones, and where the least
-        effort takes longer. None, the default, sets no limit, and no proposal depends on time.
+        Seconds that a point should take at most, each of a batch by itself. Judged by the
+        recorded times of earlier asks, cheaper work is done where the budget would not do, and
+        each point's info says what was left out (`boring.effort`). A point may exceed it: the
+        first ones, and where the least effort takes longer. None, the default, sets no limit, and
+        no proposal depends on time.
     """
 
     effective_dim: int | None = None

@@ -1,5 +1,7 @@
 """A budget of seconds an ask: decided from recorded times alone, said, and kept after a resume."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,39 @@ def test_only_what_was_not_left_out_has_changed(clock) -> None:
     _run(optimizer, 13)
     assert optimizer.memory["portfolio"]["theta"] == before
     assert optimizer.memory["portfolio"]["n"] == 12
+
+
+def test_points_of_a_batch_share_what_none_of_them_refits(clock, monkeypatch) -> None:
+    fits = []
+    whole = algorithm.fit_portfolio
+    monkeypatch.setattr(algorithm, "fit_portfolio", lambda *a: fits.append(1) or whole(*a))
+    together, one_by_one = (_run(_new(ask_seconds=0.5), 12) for _ in range(2))
+    fits.clear()
+    together.ask(4)
+    assert len(fits) == 1
+    for n in range(1, 5):
+        one_by_one = pickle.loads(pickle.dumps(one_by_one))  # It keeps no portfolio.
+        one_by_one.ask(n)
+    assert len(fits) == 5
+    np.testing.assert_array_equal(together.pending, one_by_one.pending)
+    assert together.memory == one_by_one.memory
+    asks, others = together.history.asks[-4:], one_by_one.history.asks[-4:]
+    assert [ask.info for ask in asks] == [ask.info for ask in others]
+    assert {ask.info["effort"] for ask in asks} == {2}
+    for x in together.pending:
+        together.tell(x, _objective(x))
+    together.ask(3)
+    assert len(fits) == 6, "new values are seen"
+
+
+def test_every_point_of_a_batch_is_refitted_without_a_budget(monkeypatch) -> None:
+    fits = []
+    whole = algorithm.fit_portfolio
+    monkeypatch.setattr(algorithm, "fit_portfolio", lambda *a: fits.append(1) or whole(*a))
+    optimizer = _run(_new(), 12)
+    fits.clear()
+    optimizer.ask(3)
+    assert len(fits) == 3
 
 
 @pytest.mark.parametrize("n", [9, 17])
