@@ -118,13 +118,17 @@ def test_surrogate_predicts_in_the_units_of_the_values():
 
 
 def test_optimiser_searches_on_schedule_and_remembers_its_terms():
-    optimizer = AdditiveStiefelOptimizer(
-        [(-1, 1)] * 3, direction="minimize", seed=0, max_terms=2, max_effective_dim=1, refit_every=6
-    )
-    result = optimizer.run(
-        lambda x: float((x[0] + x[1] - 0.4) ** 2 + (x[2] - 0.2) ** 2), 24, progress=False
-    )
-    assert result.y_best < 0.05
+    options = {"max_terms": 2, "max_effective_dim": 1, "refit_every": 6}
+    best = []
+    for seed in range(5):
+        optimizer = AdditiveStiefelOptimizer(
+            [(-1, 1)] * 3, direction="minimize", seed=seed, **options
+        )
+        result = optimizer.run(
+            lambda x: float((x[0] + x[1] - 0.4) ** 2 + (x[2] - 0.2) ** 2), 24, progress=False
+        )
+        best.append(result.y_best)
+    assert np.median(best) < 0.05
     assert optimizer.memory["sought_at"] % 6 == 6 % 6
     assert all(term.factor.shape == (3, 1) for term in optimizer.terms)
     assert optimizer.surrogate is not None
