@@ -65,8 +65,8 @@ class Integer(Parameter):
             self._refuse(f"log must be true or false; received {self.log!r}.")
         if not self.low < self.high:
             self._refuse(
-                f"low must be less than high; received {self.low} and {self.high}. Use Fixed for "
-                "a value that does not vary."
+                f"low must be less than high; received {self.low} and {self.high}. Swap them, or "
+                "use Fixed for a value that does not vary."
             )
         if not all(math.isfinite(as_float(bound)) for bound in (self.low, self.high)):
             self._refuse(
