@@ -29,7 +29,10 @@ def float_from_json(value: Any) -> float:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{value!r} is not a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("an integer beyond float64 is no number of ours") from None
 
 
 def canonical(value: Any, name: str) -> Any:

@@ -34,7 +34,10 @@ def whole_file(
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
-    file = partial.open("x", newline=newline, encoding="utf-8", errors=errors)
+    try:
+        file = partial.open("x", newline=newline, encoding="utf-8", errors=errors)
+    except OSError as error:  # of the name that the caller knows
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
         with file:
             yield file

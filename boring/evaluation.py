@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 from ._brief import in_brief
 from .exceptions import EvaluationError, InvalidInputError
 from .typing import FloatArray, OnError
-from .validation import as_constraints, as_float, real_array
+from .validation import as_constraints, as_float, is_real, real_array
 
 __all__ = ["Objective", "check_on_error", "evaluate", "in_words", "numbers_of"]
 
@@ -139,7 +138,7 @@ def _number(value: Any) -> float:
         array = real_array(value)
         if array.dtype.kind in "iufb":
             return float(array.reshape(()))
-    elif isinstance(value, (numbers.Real, np.bool_)):
+    elif is_real(value) or isinstance(value, np.bool_):
         return as_float(value)
     raise TypeError(f"it returned {_brief(value)} in place of a real number")
 

@@ -192,6 +192,8 @@ class OptimizationResult:
     def subspace(self) -> SubspaceEstimate | None:
         """What was learned about the active subspace; None of optimisers that learn none.
 
+        None, too, where the finite values are equal, or fewer than 2 + min(D, 3).
+
         Worked out of the run's data when first read, which takes some seconds, and then kept.
 
         Warns
@@ -269,6 +271,8 @@ class OptimizationResult:
     def __repr__(self) -> str:
         """Return a short summary."""
         unmet = "" if self.is_feasible else "NO FEASIBLE POINT FOUND, "
+        if not np.isfinite(self.y).any():
+            unmet = "NO EVALUATION SUCCEEDED, "
         return (
             f"OptimizationResult({unmet}y_best={self.y_best!r}, x_best={in_brief(self.x_best)}, "
             f"n_evaluations={self.n_evaluations}, stop_reason={dict(self.stop_reason)!r})"

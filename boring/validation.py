@@ -26,6 +26,7 @@ __all__ = [
     "as_values",
     "check_options",
     "from_text",
+    "is_real",
     "is_whole",
     "real_array",
     "suggest",
@@ -75,7 +76,7 @@ def real_array(value: ArrayLike) -> NDArray[Any]:
     array = np.asarray(value)
     if isinstance(value, np.ma.MaskedArray) and array.dtype.kind in _REAL_KINDS:
         return np.asarray(np.ma.filled(value.astype(np.float64), np.nan))
-    if array.dtype == object and all(isinstance(item, numbers.Real) for item in array.flat):
+    if array.dtype == object and all(map(is_real, array.flat)):
         return np.array([as_float(item) for item in array.flat]).reshape(array.shape)
     return array
 
@@ -105,7 +106,7 @@ def as_float(value: Any) -> float:
 def _contents(array: NDArray[Any]) -> str:
     """Say what an array holds that is not real numbers."""
     if array.dtype == object:
-        wrong = next(item for item in array.flat if not isinstance(item, numbers.Real))
+        wrong = next(item for item in array.flat if not is_real(item))
         return f"{type(wrong).__name__} {str(wrong)[:60]!r}"
     return f"dtype {array.dtype}"
 
@@ -240,6 +241,17 @@ def as_constraints(
     return values
 
 
+def is_real(value: object) -> bool:
+    """Return whether a value is a real number; numpy's durations are integers to Python alone.
+
+    Examples
+    --------
+    >>> is_real(np.float32(0.5)), is_real(np.timedelta64(3, "s"))
+    (True, False)
+    """
+    return isinstance(value, numbers.Real) and not isinstance(value, np.timedelta64)
+
+
 def is_whole(value: object) -> TypeGuard[int | np.integer[Any]]:
     """Return whether a value is an integer, of Python or numpy, and no bool.
 
@@ -248,7 +260,7 @@ def is_whole(value: object) -> TypeGuard[int | np.integer[Any]]:
     >>> is_whole(np.int64(3)), is_whole(True), is_whole(3.0)
     (True, False, False)
     """
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return isinstance(value, (int, np.integer)) and is_real(value) and not isinstance(value, bool)
 
 
 def as_positive_int(value: object, name: str, minimum: int = 1) -> int:
@@ -311,7 +323,7 @@ def as_real(value: Any, name: str, rule: str = "a finite real number") -> float:
     >>> as_real(3, "beta")
     3.0
     """
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+    if not isinstance(value, bool) and is_real(value):
         number = as_float(value)
         if math.isfinite(number):
             return number

@@ -31,7 +31,7 @@ from boring.parameters.base import Parameter, is_number
 from boring.parameters.real import Real
 from boring.parameters.values import position
 from boring.typing import FloatArray
-from boring.validation import suggest
+from boring.validation import as_float, suggest
 
 __all__ = ["INACTIVE", "Expression", "parse"]
 
@@ -240,7 +240,7 @@ class _Parser:
     def number(self, node: ast.expr) -> Function:
         """Return the value of a node that is a number."""
         if isinstance(node, ast.Constant) and is_number(node.value):
-            value = float(node.value)  # type: ignore[arg-type]
+            value = as_float(node.value)
             return lambda columns: np.asarray(value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             operand = self.number(node.operand)

@@ -76,7 +76,7 @@ class Real(Parameter):
         if not low < high or not math.isfinite(high - low):
             self._refuse(
                 f"low must be less than high by a finite amount; received {low!r} and {high!r}. "
-                "Use Fixed for a value that does not vary."
+                "Swap them, use Fixed for a value that does not vary, or take a larger unit."
             )
         if self.log and low < np.finfo(float).tiny:
             self._refuse(

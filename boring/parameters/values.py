@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from boring._brief import in_brief
 from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
+from boring.validation import as_float
 
 __all__ = ["check_choices", "check_json", "position"]
 
@@ -23,8 +25,10 @@ def check_json(parameter: Parameter, value: Any) -> Any:
         return [check_json(parameter, item) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: check_json(parameter, item) for key, item in value.items()}
-    if is_missing(value) or value in (float("inf"), float("-inf")):
-        parameter._refuse(f"{value!r} cannot be a value. Use None, or a text such as 'none'.")
+    if is_missing(value) or (is_number(value) and not math.isfinite(as_float(value))):
+        parameter._refuse(
+            f"{in_brief(value)} cannot be a value. Use None, or a text such as 'none'."
+        )
     if value is None or isinstance(value, str | bool | int | float):
         return value
     parameter._refuse(
@@ -44,9 +48,9 @@ def check_choices(parameter: Parameter, choices: Any) -> tuple[Any, ...]:
             f"at least two choices are needed; received {in_brief(list(checked))}. Use Fixed for "
             "one."
         )
-    seen: dict[str, Any] = {}
+    seen: dict[Any, Any] = {}
     for value in checked:
-        key = identity(float(value)) if is_number(value) else identity(value)
+        key = value if is_number(value) else identity(value)
         if key in seen:
             parameter._refuse(f"choices must differ; {value!r} repeats {seen[key]!r}.")
         seen[key] = value

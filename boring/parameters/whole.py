@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boring._brief import fields_in_brief
+from boring._brief import fields_in_brief, in_brief
 from boring.parameters.base import Parameter, as_number
 from boring.parameters.choices import Choice
 from boring.parameters.steps import SHARES, WIDE, Steps
 from boring.typing import FloatArray
+from boring.validation import as_float
 
 __all__ = ["Integer", "Ordinal"]
 
@@ -64,8 +65,13 @@ class Integer(Parameter):
             self._refuse(f"log must be true or false; received {self.log!r}.")
         if not self.low < self.high:
             self._refuse(
-                f"low must be less than high; received {self.low} and {self.high}. Use Fixed for "
-                "a value that does not vary."
+                f"low must be less than high; received {self.low} and {self.high}. Swap them, or "
+                "use Fixed for a value that does not vary."
+            )
+        if not all(math.isfinite(as_float(bound)) for bound in (self.low, self.high)):
+            self._refuse(
+                f"bounds must lie within float64, 1.8e308; received {in_brief(self.low)} and "
+                f"{in_brief(self.high)}. Count from another origin."
             )
         if self.log and self.low < 1:
             self._refuse(

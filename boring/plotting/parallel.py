@@ -43,6 +43,9 @@ LETTER_WIDTH, TWO_LINES = 0.07, 0.45
 RANGE_LINES = 3
 """Lines that a range may take below a name."""
 
+INACTIVE = -1.3
+"""Height at which a line passes a parameter that is inactive: below its range, not at a value."""
+
 BEST_SHARE = 0.2
 """Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
 
@@ -88,7 +91,7 @@ def plot_parallel_coordinates(
         Values by rank, the better ones (larger ones, without a direction) drawn last; the best
         point is a thick line. Points that break a constraint are left out, unless all do: then the
         thick line is the one that does so least. A study has one line for each parameter, with its
-        range in its own units where there is room.
+        range in its own units where there is room; lines pass below what is inactive.
 
     Raises
     ------
@@ -120,15 +123,16 @@ def plot_parallel_coordinates(
 def by_parameter(run: Points, space: ParameterSpace) -> Points:
     """Return points of the cube with one column for each parameter that varies, [-1, 1].
 
-    Categories stand in the order of their choices; what is not active is in the middle.
+    Categories stand in the order of their choices; what is not active is below the range.
     """
     columns = []
+    configurations = space.decode(run.X)
     for parameter in varying_of(space):
+        is_active = [parameter.name in configuration for configuration in configurations]
         part = run.X[:, space.slice_of(parameter.name)]
         if isinstance(parameter, Categorical) and parameter.n_columns > 1:
-            places = 2.0 * np.argmax(part, axis=1) / (len(parameter.choices) - 1) - 1.0
-            part = np.where(part.any(axis=1), places, 0.0)[:, None]
-        columns.append(part)
+            part = 2.0 * np.argmax(part, axis=1)[:, None] / (len(parameter.choices) - 1) - 1.0
+        columns.append(np.where(np.array(is_active)[:, None], part, INACTIVE))
     return replace(run, X=np.hstack(columns), space=None)
 
 
@@ -166,8 +170,11 @@ def draw_parallel(
         None if ranges is None else [ranges[int(i)] for i in shown],
     )
     axes.set_xlim(-0.3, len(shown) - 0.7)
-    axes.set_ylim(-1.05, 1.05)
-    axes.set_yticks([-1, 0, 1], ["lower\nbound", "middle", "upper\nbound"])
+    ticks = {-1.0: "lower\nbound", 0.0: "middle", 1.0: "upper\nbound"}
+    if (run.X[:, shown] == INACTIVE).any():
+        ticks[INACTIVE] = "inactive"
+    axes.set_ylim(min(ticks) - 0.05, 1.05)
+    axes.set_yticks(list(ticks), list(ticks.values()))
     details = [f"{len(shown)} of {run.dim} parameters"] if run.dim > most else []
     if not feasible.all():
         n = int((~feasible).sum())

@@ -80,11 +80,11 @@ def draw(picture: Picture) -> Drawn | str:
         for kind, width in (("narrow", WIDTH), ("wide", WIDE))[: 1 + picture.is_wide]:
             for background in ("light", "dark"):
                 figure = plotting.new_figure(width, picture.height, background=background)
-                picture.paint(figure)
-                _drop_title(figure, picture.drops)
                 with warnings.catch_warnings():
                     # Of names in other scripts; the text of the page has them whole.
                     warnings.filterwarnings("ignore", "Glyph .* missing from font")
+                    picture.paint(figure)
+                    _drop_title(figure, picture.drops)
                     sources[kind, background] = _address(figure)
     except BoringError as error:
         return str(error)

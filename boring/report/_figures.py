@@ -267,8 +267,8 @@ def _parallel(source: Source) -> Picture:
         "All points at once",
         f"{drawn} evaluated {lines} across the parameters, coloured by the rank of their "
         "values. The table below has the same numbers.",
-        "Each parameter runs from its lower bound at the foot to its upper bound at the head; the "
-        f"thick line is the best point.{left_out}",
+        "Each parameter runs from its lower bound at the foot to its upper bound at the head, and "
+        f"stands below where it is inactive; the thick line is the best point.{left_out}",
         _axes(
             lambda ax: draw_parallel(
                 ax,

@@ -111,8 +111,13 @@ def _rows_of_csv(path: Path, space: ParameterSpace) -> list[Row]:
                         f"Line {reader.line_num} of {path} has more cells than the first line has "
                         "names. Put text with commas between quotation marks."
                     )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInputError(f"The file {path} cannot be read as CSV: {error}.") from error
+    except OSError as error:
+        raise InvalidInputError(f"The file {path} cannot be read: {error}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInputError(
+            f"Earlier values must be CSV in UTF-8; {path} is not: {error}. Save it so (a "
+            "spreadsheet as 'CSV UTF-8'), or pass pandas.read_csv(path, encoding=...)."
+        ) from error
     known = set(space.names)
     return [
         Row(
@@ -263,6 +268,9 @@ def _cell(space: ParameterSpace, name: str, text: str) -> Any:
         for value, written in texts:
             if written == wanted:
                 return value
+    for value, written in texts:
+        if isinstance(value, bool) and written.upper() == text.strip():
+            return value  # as spreadsheets write it
     for kind in (int, float):
         try:
             return from_text(text, kind)

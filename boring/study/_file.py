@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from boring._json import canonical
+from boring._json import canonical, dumps
 from boring.exceptions import JournalError
 from boring.journal import JournalContents, journal_exists
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
+from boring.validation import as_float
 
 __all__ = ["space_of_file", "start_file"]
 
@@ -22,7 +24,9 @@ def start_file(target: Path, optimizer: Optimizer, space: ParameterSpace) -> Non
             f"A new study must not overwrite a file; {target} holds something. Carry on "
             "with it (Study.open, or 'boring ask' in a shell), or choose another path."
         )
-    optimizer.start_journal(target, {"study": {"space": canonical(space.to_dict(), "space")}})
+    described = canonical(space.to_dict(), "space")
+    study = {"space": described, "digest": _digest(described)}
+    optimizer.start_journal(target, {"study": study})
 
 
 def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
@@ -33,6 +37,13 @@ def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
             f"Line 1 of a study must hold its parameters; {contents.path} is the journal of an "
             "optimiser without names. Use Optimizer.resume, or start a new study and add its data."
         )
+    if study.get("digest", _digest(study["space"])) != _digest(study["space"]):
+        raise JournalError(
+            f"A study keeps its parameters, which give all its points their meaning; in line 1 of "
+            f"{contents.path} they were edited. Put the line back as it was, and for other "
+            "parameters make a new study and add this one to it (Study.add, or 'boring import' in "
+            "a shell)."
+        )
     if given is None:
         return ParameterSpace.from_dict(study["space"])
     space = ParameterSpace.of(given)
@@ -42,3 +53,16 @@ def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
             "that was passed. Pass the same space, or none."
         )
     return space
+
+
+def _digest(described: Any) -> str:
+    """Return what changes with the parameters of a file, however 1.0 is written there."""
+    return sha256(dumps(_floats(described)).encode()).hexdigest()[:16]
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_floats(item) for item in value]
+    return as_float(value) if type(value) is int else value

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from boring.data import Observations
+from boring.evaluation import numbers_of
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.validation import as_points, as_positive_int, as_real, as_values, check_options, suggest
 
@@ -91,10 +92,22 @@ def test_masked_values_are_not_values():
         as_points(masked, 2)
 
 
-@pytest.mark.parametrize("value", ["1", None, 1j, float("nan"), float("inf"), True, 10**400])
+@pytest.mark.parametrize(
+    "value", ["1", None, 1j, float("nan"), float("inf"), True, 10**400, np.timedelta64(1, "s")]
+)
 def test_real_numbers(value):
     with pytest.raises(InvalidInputError, match="beta must be a finite real number; received"):
         as_real(value, "beta")
+
+
+def test_a_duration_is_no_number():
+    second = np.timedelta64(1, "s")
+    with pytest.raises(InvalidInputError, match="n must be an integer of at least 1; received"):
+        as_positive_int(second, "n")
+    with pytest.raises(InvalidInputError, match="y must hold real numbers; received timedelta64"):
+        as_values(np.array([second], dtype=object), 1)
+    with pytest.raises(TypeError, match="it returned timedelta64 '1 seconds' in place of a real"):
+        numbers_of(second, 0)
 
 
 def test_points_are_copied():

@@ -151,6 +151,7 @@ EVENT = b'{"event":"tell","index":%d,"x":[%s],"y":%s,"ask":%s,"error":null}'
         (EVENT % (0, b'0.5,"nan"', b"1.0", b"null"), "a point that is not 2 finite numbers"),
         (EVENT % (0, b"0.5,0.5", b'"low"', b"null"), "'low' is not a number"),
         (EVENT % (0, b"0.5,0.5", b"true", b"null"), "True is not a number"),
+        (EVENT % (0, b"0.5,0.5", b"1" + b"0" * 400, b"null"), "integer beyond float64"),
         (EVENT % (0, b"0.5,0.5", b"1.0", b"5"), "a tell of ask 5, which is not pending"),
         (EVENT % (0, b"0.5,7.5", b"1.0", b"null"), "outside the box"),
         (EVENT % (0, b"0.5,0.5", b"1.0", b"0"), "a tell of ask 0 at another point"),

@@ -62,6 +62,13 @@ def drive(optimizer, n, *, fails=lambda x: False):
     return optimizer
 
 
+def test_a_result_of_failures_alone_says_so():
+    optimizer = watcher(n_constraints=0)
+    with pytest.warns(NonFiniteWarning):
+        optimizer.tell([0.1, 0, 0], NAN)
+    assert "NO EVALUATION SUCCEEDED" in repr(optimizer.result())
+
+
 def test_the_best_is_feasible_or_else_said_not_to_be():
     optimizer = watcher()
     optimizer.tell([0.1, 0, 0], 1.0, constraints=[2.0, -1.0])

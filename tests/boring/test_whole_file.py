@@ -19,6 +19,13 @@ def test_the_folder_is_made_and_nothing_else_is_left(tmp_path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_an_error_names_the_file_that_was_asked_for(tmp_path) -> None:
+    path = tmp_path / ("x" * 300)
+    with pytest.raises(OSError, match="name too long") as caught, whole_file(path):
+        pass
+    assert caught.value.filename == str(path)
+
+
 def _write_half(file) -> None:
     file.write("half of the new")
     raise InvalidInputError("the other half cannot be written")

@@ -114,8 +114,10 @@ def test_a_sum_of_many_parameters_and_odd_spellings_are_taken():
     assert allowed("a>=1or a<2", np.zeros((1, 1)), [Real("a", 0, 1)]).all()
 
 
-def test_powers_of_constants_cannot_run_away():
+def test_constants_beyond_float64_are_infinite():
     assert not allowed("a >= 9 ** 9 ** 9 ** 9", points(5)).any()
+    assert allowed(f"a <= {10**200}", points(5)).all()
+    assert allowed(f"a <= {10**350}", points(5)).all()
 
 
 @given(st.text(max_size=30))

@@ -30,11 +30,12 @@ GOOD = {"gain": 1.0, "layers": 2, "kind": None}
     ("make", "message"),
     [
         (lambda: Real("x", 1, 1), "low must be less than high"),
-        (lambda: Real("x", 2, 1), "low must be less than high"),
+        (lambda: Real("x", 2, 1), "low must be less than high .*Swap them"),
+        (lambda: Integer("n", 2, 1), "low must be less than high; .*Swap them"),
         (lambda: Real("x", "1", 2), "low must be a number; received '1'"),
         (lambda: Real("x", float("nan"), 2), "low is NaN"),
         (lambda: Real("x", 0, float("inf")), "high must be finite"),
-        (lambda: Real("x", -1.7e308, 1.7e308), "finite amount"),
+        (lambda: Real("x", -1.7e308, 1.7e308), "finite amount; .*a larger unit"),
         (lambda: Real("x", 0, 10**400), "finite amount"),
         (lambda: Real("x", 0, 1, log=True), "needs low > 0"),
         (lambda: Real("x", 1e16, 1e16 + 8), "too near each other"),
@@ -43,12 +44,15 @@ GOOD = {"gain": 1.0, "layers": 2, "kind": None}
         (lambda: Integer("n", 1, 2.5), "high must be a whole number"),
         (lambda: Integer("n", 0, 5, log=True), "needs low >= 1"),
         (lambda: Integer("n", 0, 2**60), "at most 2"),
+        (lambda: Integer("n", 10**400, 10**400 + 4), "within float64"),
         (lambda: Integer("n", True, 5), "low must be a number"),
         (lambda: Categorical("k", ["a"]), "at least two choices"),
         (lambda: Categorical("k", "ab"), "choices must be a list"),
         (lambda: Categorical("k", ["a", "a"]), "repeats"),
         (lambda: Categorical("k", [1, 1.0]), "repeats"),
         (lambda: Categorical("k", [1, float("nan")]), "Use None"),
+        (lambda: Categorical("k", [1, 10**400]), "Use None, or a text"),
+        (lambda: Ordinal("k", [0.0, -0.0, 1.0]), "repeats"),
         (lambda: Categorical("k", [1, np.sin]), "of a JSON type"),
         (lambda: Ordinal("k", [1]), "at least two choices"),
         (lambda: Fixed("k", object()), "of a JSON type"),
@@ -86,6 +90,13 @@ def test_wrong_configurations_are_refused_with_the_rule(change, message):
         SPACE.check({**GOOD, **change})
     with pytest.raises(InvalidInputError, match="Configuration 1: .*" + message):
         SPACE.encode([GOOD, {**GOOD, **change}])
+
+
+def test_integers_that_float64_does_not_tell_apart_are_different_choices():
+    names = [2**63 + 1, 2**63 + 3, 2**53, 2**53 + 1]
+    space = ParameterSpace([Categorical("id", names), Ordinal("day", names)])
+    given = [{"id": name, "day": name} for name in names]
+    assert space.decode(space.encode(given)) == given
 
 
 def test_missing_and_inactive_parameters_are_named():

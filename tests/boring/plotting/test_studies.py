@@ -166,6 +166,21 @@ def test_slices_go_through_a_feasible_point() -> None:
     assert (axes.lines[-1].get_xdata()[0], axes.lines[-1].get_ydata()[0]) == (0.5, 2.0)
 
 
+def test_parallel_coordinates_pass_below_what_is_inactive() -> None:
+    kinds = Categorical("kind", ["a", "b"])
+    only_b = [Real("x", 0.0, 1.0, when="kind == 'b'"), Integer("n", 1, 3, when="kind == 'b'")]
+    only_a = Categorical("how", ["p", "q", "r"], when="kind == 'a'")
+    study = Study([kinds, *only_b, only_a, Real("y", 0.0, 1.0)], direction="minimize", seed=0)
+    study.tell({"kind": "a", "how": "q", "y": 0.5}, 1.0)
+    study.tell({"kind": "b", "x": 0.5, "n": 2, "y": 0.5}, 2.0)
+    axes = plotting.plot_parallel_coordinates(study)
+    assert axes.get_yticklabels()[-1].get_text() == "inactive"
+    below = axes.get_yticks()[-1]
+    assert axes.get_ylim()[0] < below < -1.0
+    heights = [segment[:, 1].tolist() for segment in axes.collections[0].get_segments()]
+    assert heights == [[1.0, 0.0, 0.0, below, 0.0], [-1.0, below, below, 0.0, 0.0]]
+
+
 def test_parallel_coordinates_have_one_line_for_each_parameter(typed) -> None:
     wide = plotting.new_figure(14.0, 4.0).add_subplot()
     axes = plotting.plot_parallel_coordinates(typed, ax=wide)

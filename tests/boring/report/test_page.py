@@ -191,6 +191,13 @@ def test_one_evaluation():
     assert [a["id"] for a in page.all("figure")] == ["convergence", "parallel"]
 
 
+def test_a_name_in_another_script_is_no_warning():
+    """Figures are measured while they are drawn: tests take warnings for errors."""
+    page = check(html_report(quadratic({"温度" * 20: (0.0, 1.0), "b": (0.0, 2.0)}, 6)))
+    assert "温度" in page.text
+    assert page.all("img")
+
+
 def test_failures_alone():
     study = Study({"a": (0.0, 1.0), "b": (0.0, 2.0)}, direction="minimize")
     study.tell_failed({"a": 0.5, "b": 1.0}, "no beam")

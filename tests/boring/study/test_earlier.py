@@ -156,6 +156,22 @@ def test_spaces_around_cells_and_empty_lines_do_not_matter(written):
     ]
 
 
+def test_a_file_of_another_encoding_is_refused_with_a_remedy(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes("gain,angle,value,Öl\n1,0,3,1\n".encode("latin-1"))
+    with pytest.raises(InvalidInputError, match=r"must be CSV in UTF-8; .*Save it so"):
+        make().add(path)
+
+
+def test_true_and_false_are_also_as_spreadsheets_write_them(written):
+    study = make([Real("gain", 0, 10), Categorical("on", [True, False]), Fixed("dry", True)])
+    study.add(written("gain,on,dry,value\n1,TRUE,TRUE,3\n2,FALSE,True,4\n"))
+    assert [(row["on"], row["dry"]) for row in study.rows()] == [(True, True), (False, True)]
+    study = make([Real("gain", 0, 10), Categorical("on", [True, "TRUE", "no"])])
+    study.add(written("gain,on,value\n1,TRUE,3\n2,True,4\n"))
+    assert [row["on"] for row in study.rows()] == ["TRUE", True]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -183,6 +183,27 @@ def test_a_new_study_does_not_overwrite_and_a_foreign_file_is_refused(tmp_path):
     Study.open(path).close()  # The lock was given back.
 
 
+def test_parameters_that_were_edited_in_the_file_are_refused(tmp_path):
+    """All its points lie in the cube: with another range they would be other settings."""
+    path = tmp_path / "run.jsonl"
+    with make(path) as study:
+        study.tell({"gain": 1.0, "angle": 10.0}, 1.0)
+    written = path.read_text()
+    path.write_text(written.replace("10.0", "20.0", 1))
+    with pytest.raises(JournalError, match=r"in line 1 of .*run\.jsonl they were edited"):
+        Study.open(path)
+    head, rest = written.split("\n", 1)
+    values = json.loads(head)
+    gain = values["study"]["space"]["parameters"]["gain"]
+    gain["high"] = int(gain["high"])  # as other programs write 10.0
+    path.write_text(json.dumps(values) + "\n" + rest)
+    Study.open(path).close()
+    del values["study"]["digest"]  # as earlier versions wrote it
+    path.write_text(json.dumps(values) + "\n" + rest)
+    with Study.open(path) as study:
+        assert study.best["parameters"] == {"gain": 1.0, "angle": 10.0}
+
+
 def test_no_folder_is_made_for_a_mistyped_path(tmp_path):
     with pytest.raises(JournalError, match="needs a folder that exists"):
         make(tmp_path / "rnus" / "run.jsonl")
