@@ -45,7 +45,6 @@ from boring.loop.schedule import (
     has_settled,
     kind_before_local,
     kind_of_turn,
-    may_lead,
     sees_noise,
     spread_of_first,
 )
@@ -136,7 +135,7 @@ class BoringOptimizer(NamingOptimizer):
         X, local = told.X, memory.get("local", {})
         noise_std = local.get("noise_std", 0.0) if context.noise_std is None else context.noise_std
         credit = credit_after(memory.get("credit", {}), y, noise_std)
-        leads = leader(credit, spread) if may_lead(noisy, local, self.space.dim) else None
+        leads = leader(credit, spread) if noisy else None
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"

@@ -23,18 +23,6 @@ shrinks for no reason: the share of fresh starts stays at a quarter. Without thi
 instead of 0.02 (five and six development runs). The plain Gaussian process, which takes ripples for
 noise and keeps to the trend, then has every second turn of the portfolio, and a search that gains
 more than the others has two turns of three (`boring.loop.credit`).
-
-In few inputs the plain process soon knows the trend: there it has every second turn, and where
-the local model finds noise as well, nobody leads, for what was gained may have been luck. Median
-(mean) without and with, twelve development runs each:
-
-    camelback 2-in-5     noise of 10 %   .023 (.10)      .021 (.027)
-    camelback 2-in-10            10 %    .005 (.015)     .005 (.013)
-    sine-exponential 2-in-5      10 %    .013 (.024)     .012 (.014)
-    camelback 2-in-5              1 %    1.8e-3 (.069)   1.6e-3 (.007)
-    camelback 2-in-10             1 %    3.3e-3 (.007)   2.9e-3 (.005)
-    sine-exponential 2-in-5       1 %    3.1e-4 (6e-4)   6.1e-4 (6e-4)
-    Branin 2-in-25                1 %    .020 (.06)      .028 (.16)       hence not in many inputs
 """
 
 from __future__ import annotations
@@ -57,10 +45,7 @@ DEEP = ("local", "fresh start", "portfolio", "fresh start")
 POLISHED = ("portfolio", "fresh start")
 BEFORE_LOCAL_IN_NOISE = ("portfolio", "plain")
 SEARCHING_IN_NOISE = ("local", "portfolio", "local", "plain")
-SEARCHING_IN_NOISE_IN_FEW = ("local", "plain", "portfolio", "plain")
 SETTLED_IN_NOISE = ("local", "portfolio", "plain", "fresh start")
-# So many inputs are few. [chosen here]
-FEW_INPUTS = 10
 # Half-width of the trust region, scaled units (of ten inputs or fewer; see
 # `boring.loop.trust_region.patience`), and expected gain, in units of the spread of the first
 # points, below which a search has settled; and further still. [chosen here]
@@ -85,20 +70,6 @@ FEWEST_FIRST = 5
 def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> bool:
     """Tell whether noise is known, or the portfolio (its memory) has fitted as much."""
     return bool(noise_std) if noise_std is not None else fitted_noise(portfolio) > NOISY
-
-
-def may_lead(noisy: bool, memory: Mapping[str, Any] | None, dim: int) -> bool:
-    """Tell whether gains decide: in ripples, but not in true noise of few inputs.
-
-    Parameters
-    ----------
-    noisy : bool
-        See `sees_noise`.
-    memory : mapping or None
-        Of the local model, which tells ripples from noise.
-    dim : int
-    """
-    return noisy and not (dim <= FEW_INPUTS and bool((memory or {}).get("noisy")))
 
 
 def kind_before_local(number: int, noisy: bool) -> str:
@@ -173,13 +144,12 @@ def _cycle(
     y: FloatArray, memory: Mapping[str, Any] | None, spread: float, dim: int, noisy: bool
 ) -> tuple[str, ...]:
     """Return the kinds that take turns, in order, given how far the local model has come."""
-    in_noise = SEARCHING_IN_NOISE_IN_FEW if dim <= FEW_INPUTS else SEARCHING_IN_NOISE
     if not memory:
-        return in_noise if noisy else SEARCHING
+        return SEARCHING_IN_NOISE if noisy else SEARCHING
     has_tried = memory["steps"] >= STEPS_PER_DIMENSION * dim
     settled = has_tried and has_settled(memory, spread, dim)
     if noisy:
-        return SETTLED_IN_NOISE if settled else in_noise
+        return SETTLED_IN_NOISE if settled else SEARCHING_IN_NOISE
     digits = DEEP_GAIN * spread
     if memory["gain"] < digits and float(y.max()) <= float(memory["best"]) + digits:
         return POLISHED

@@ -10,7 +10,6 @@ from boring.loop.schedule import (
     DEEP_GAIN,
     DEEP_RADIUS,
     FAILURES_IN_A_ROW,
-    FEW_INPUTS,
     LONGEST_STREAK,
     NOISY,
     SETTLED_PROMISE,
@@ -18,7 +17,6 @@ from boring.loop.schedule import (
     has_settled,
     kind_before_local,
     kind_of_turn,
-    may_lead,
     sees_noise,
     spread_of_first,
 )
@@ -43,10 +41,8 @@ def _memory(**changes: Any) -> dict[str, Any]:
     return memory | changes
 
 
-def _shares(memory: dict[str, Any] | None, dim: int = 2, **more: Any) -> Counter[str]:
-    points = np.zeros((len(X), dim))
-    points[:, :2] = X
-    return Counter(kind_of_turn(number, points, y, memory, 1.0, **more) for number in range(40))
+def _shares(memory: dict[str, Any] | None, **more: Any) -> Counter[str]:
+    return Counter(kind_of_turn(number, X, y, memory, 1.0, **more) for number in range(40))
 
 
 def test_a_search_shares_its_turns_with_the_local_model_alone() -> None:
@@ -101,9 +97,7 @@ def test_in_noise_fresh_starts_keep_to_a_quarter_and_half_the_rest_is_the_plain_
         ("local", "portfolio", "plain", "fresh start"), 10
     )
     for memory in ({}, _memory()):
-        few, many = (_shares(memory, noisy=True, dim=dim) for dim in (FEW_INPUTS, FEW_INPUTS + 1))
-        assert few == {"local": 10, "portfolio": 10, "plain": 20}
-        assert many == {"local": 20, "portfolio": 10, "plain": 10}
+        assert _shares(memory, noisy=True) == {"local": 20, "portfolio": 10, "plain": 10}
     assert Counter(kind_before_local(n, True) for n in range(20)) == {"portfolio": 10, "plain": 10}
     assert {kind_before_local(n, False) for n in range(20)} == {"portfolio"}
 
@@ -113,14 +107,6 @@ def test_in_noise_the_search_that_gains_most_has_two_turns_of_three() -> None:
     assert shares["plain"] == pytest.approx(2 * (shares["local"] + shares["portfolio"]), abs=2)
     assert abs(shares["local"] - shares["portfolio"]) <= 1
     assert "plain" not in _shares(_memory(), leads="plain"), "without noise none leads"
-
-
-def test_nobody_leads_in_true_noise_of_few_inputs() -> None:
-    assert may_lead(True, None, FEW_INPUTS)
-    assert may_lead(True, _memory(noisy=False), FEW_INPUTS), "a ripple is smooth from close by"
-    assert not may_lead(True, _memory(noisy=True), FEW_INPUTS)
-    assert may_lead(True, _memory(noisy=True), FEW_INPUTS + 1)
-    assert not may_lead(False, _memory(), FEW_INPUTS)
 
 
 def test_gains_count_in_units_of_the_spread() -> None:
