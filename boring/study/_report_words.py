@@ -41,9 +41,9 @@ def outlook_in_words(outlook: OutlookReport) -> list[str]:
         lines.append(f"The last {_count(outlook.n_recent, 'evaluation')} {change}.")
     if outlook.expected_improvement is not None:
         lines.append(
-            "The model expects the next evaluation to improve it by up to "
-            f"{outlook.expected_improvement:.3g}; the values so far have a standard deviation "
-            f"of {outlook.spread:.3g}."
+            "One more evaluation, put where the model of all values hopes for most, is expected to "
+            f"improve it by {outlook.expected_improvement:.3g} on average; the values so far have "
+            f"a standard deviation of {outlook.spread:.3g}."
         )
     return lines
 
