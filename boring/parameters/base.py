@@ -82,7 +82,7 @@ class Parameter(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether float64, in which conditions are computed, holds every number among the values."""
+        """Whether float64 holds every number among the values: conditions are computed in it."""
         return True
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boring._brief import fields_in_brief
-from boring.parameters.base import IntArray, Parameter, identity, fits_float64, is_number
+from boring.parameters.base import IntArray, Parameter, fits_float64, identity, is_number
 from boring.parameters.values import check_choices, check_json, position
 from boring.typing import FloatArray
 

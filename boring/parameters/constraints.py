@@ -107,7 +107,8 @@ class LinearInequalities(KnownConstraint):
                 f"received A = {in_brief(matrix)}, lb = {in_brief(self.lower)}, "
                 f"ub = {in_brief(self.upper)}."
             )
-        rounded = [p.name for p, a in zip(numeric, matrix.T, strict=True) if a.any() and not p.is_exact]
+        used = [p for p, column in zip(numeric, matrix.T, strict=True) if column.any()]
+        rounded = [p.name for p in used if not p.is_exact]
         if rounded:
             raise InvalidInputError(
                 "A linear constraint is computed in float64, which rounds integers beyond 2**53; "

@@ -258,8 +258,9 @@ class _Parser:
             parameter = self.parameter(node)
             if parameter.is_numeric and not parameter.is_exact:
                 self.refuse(
-                    f"computes in float64, which rounds integers beyond 2**53 as {parameter.name!r} "
-                    "may take: count it from another origin, or pass a function of a configuration"
+                    "computes in float64, which rounds integers beyond 2**53 as "
+                    f"{parameter.name!r} may take: count it from another origin, or pass a "
+                    "function of a configuration"
                 )
             if parameter.is_numeric:
                 return lambda columns: columns[parameter.name]
