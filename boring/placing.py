@@ -258,6 +258,12 @@ class Placing:
                 f"and neither told nor out for evaluation, as {len(taken)} points are. {remedy}, "
                 "widen the space, or pass repeats=True to ask points again."
             )
+        if self.asked is not None:
+            return InvalidInputError(
+                f"Some point with the fixed values must satisfy the constraints; among {searched}, "
+                "and by searches for less violation, none was found. Fix fewer parameters, or "
+                "other values, or tell a point that satisfies them."
+            )
         return InvalidInputError(
             f"Some point must satisfy the constraints; among {searched}, and by searches for less "
             "violation, none was found. Check their signs and units (those of a Domain take scaled "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from boring._digits import digits_among
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     from ._report_values import OutlookReport, RestReport, StudyReport
 
 __all__ = ["guess_in_words", "outlook_in_words", "report_in_words"]
+
+BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+"""Characters of a name that end a line or move what follows."""
 
 MANY = 12
 """Parameters above which those that hardly matter are summed up in the text (chosen here)."""
@@ -31,7 +35,13 @@ def report_in_words(report: StudyReport) -> str:
     parts.append("\n".join(unknown) if report.unknown else "")
     outlook = report.outlook.sentences()
     parts.append("Outlook: " + " ".join(outlook) if outlook else "")
-    return "\n\n".join(part for part in parts if part)
+    text = "\n\n".join(part for part in parts if part)
+    # A table has a line for each parameter, even where its name has a line end or a tab.
+    settings = {} if report.best is None else report.best["parameters"]
+    ranked = [row.parameter for row in report.importances]
+    for name in {*settings, *ranked, *report.units.values()}:
+        text = text.replace(name, BREAKS.sub(" ", name))
+    return text
 
 
 def outlook_in_words(outlook: OutlookReport) -> list[str]:

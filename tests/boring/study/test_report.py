@@ -244,3 +244,15 @@ def test_the_rest_is_held_against_the_noise_or_the_spread():
     assert "all values so far have one of 2." in str(known)
     assert "less than the noise of one evaluation, 0.5" in str(replace(known, noise_std=0.5))
     assert "The last 5 evaluations did not improve the best value." in str(known)
+
+
+def test_names_with_line_ends_and_tabs_leave_the_tables_in_one_line_each():
+    study = Study({"ga\nin": (0.0, 1.0), "b\tc": (0.0, 1.0)}, direction="minimize", seed=0)
+    rng = np.random.default_rng(0)
+    for a, b in rng.uniform(0.0, 1.0, (20, 2)):
+        study.tell({"ga\nin": a, "b\tc": b}, (a + b) ** 2)
+    text = str(study.report())
+    assert "\t" not in text
+    assert "  ga in = " in text
+    assert re.search(r"\n  ga in +\d", text)
+    assert re.search(r"\n  b c   +\d", text)
