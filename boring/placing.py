@@ -153,21 +153,28 @@ class Placing:
         """Return the nearest to x of what lies around u; None if none of it will do."""
         domain = self.domain
         around = [domain.neighbours(u)]
+        is_allowed = bool(domain.allowed(u)[0])
+        allowed = u[None, :] if is_allowed and domain.is_constrained else np.empty((0, domain.dim))
         if 0 < len(around[0]) ** 2 <= MANY_NEIGHBOURS:
             around += [domain.neighbours(v) for v in around[0]]
         around.append(_moves(u, domain, rng))
-        if domain.is_constrained and not domain.allowed(u)[0]:
+        if not is_allowed:
             reached = reach(domain, u)
             if reached is not None:
-                around += [reached[None, :], two_steps(domain, domain.snap(reached)[0])]
+                around.append(reached[None, :])
+                allowed = domain.snap(reached)
             anchors = taken[domain.allowed(taken)]
             anchors = anchors[np.argsort(np.linalg.norm(anchors - x, axis=1), kind="stable")]
             if len(anchors):
                 anchors = anchors[:N_ANCHORS]
                 around.append(pull_back(domain, anchors, np.tile(u, (len(anchors), 1))))
                 around += [_moves(anchor, domain, rng) for anchor in anchors]
-                around += [two_steps(domain, anchor) for anchor in domain.snap(anchors)]
-        return self._first(self._snapped(np.vstack(around)), x, taken)
+                allowed = np.vstack([allowed, domain.snap(anchors)])
+        near = self._first(self._snapped(np.vstack(around)), x, taken)
+        if near is None and len(allowed):
+            around = [two_steps(domain, point) for point in allowed]
+            near = self._first(self._snapped(np.vstack(around)), x, taken)
+        return near
 
     def _first(self, points: FloatArray, x: FloatArray, taken: FloatArray) -> FloatArray | None:
         points = points[self._fits(points, taken)]

@@ -30,6 +30,17 @@ def test_equality_is_met_without_going_through_the_lattice(case, monkeypatch):
     assert study.best["value"] <= 2.0, "the search moves along the constraint"
 
 
+def test_what_was_told_before_is_passed_over(monkeypatch):
+    monkeypatch.setattr(Placing, "_from_lattice", lambda *_: pytest.fail("20,000 visits"))
+    study = Study(ParameterSpace(*CASES["one"]), direction="minimize", seed=0)
+    placing = study.optimizer._placing
+    x = study.space.encode(dict.fromkeys([f"n{i}" for i in range(5)], 4))
+    found = placing.proposal(x[0], x, np.random.default_rng(0))
+    (near,) = study.space.decode(found[None, :])
+    assert sum(near.values()) == 20
+    assert sorted(near.values()) == [3, 4, 4, 4, 5], "the nearest of all"
+
+
 def plane(n_levels, dim, total):
     levels = np.linspace(-1.0, 1.0, n_levels)
     return Domain(

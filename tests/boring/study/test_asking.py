@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers gp, random, rembo, sobol)
 from boring.exceptions import (
     BoringWarning,
     InvalidInputError,
