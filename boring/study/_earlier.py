@@ -28,6 +28,9 @@ __all__ = ["Row", "entries", "is_study_file", "rows_of"]
 Entry = tuple[dict[str, Any], float, tuple[float, ...] | None, str | None]
 """Configuration, value, constraints, reason of a failure."""
 
+OF_RESULTS = ("best so far",)
+"""Columns that a result exports beside those of a study."""
+
 OUTSIDE = ("refuse", "skip")
 """What may be done with rows that lie outside the space."""
 
@@ -218,7 +221,8 @@ def _left_out(
 ) -> list[str]:
     """Return the columns that mean nothing here; refuse one that seems to be a parameter's."""
     named = {str(name) for row in rows for name in row.cells}
-    known = {*space.names, *labels(space.names, n_constraints).values(), value, ""}
+    exported = {*labels(space.names, n_constraints).values(), *OF_RESULTS}
+    known = {*space.names, *exported, value, ""}
     left_out = sorted(named - known)
     for name, parameter in space.parameters.items():
         if name in named or name in fill or not parameter.n_columns or parameter.when:
