@@ -16,7 +16,9 @@ __all__ = [
     "minimize_allowed",
     "project",
     "pull_back",
+    "reach",
     "repair",
+    "two_steps",
 ]
 
 N_HALVINGS = 20
@@ -32,6 +34,8 @@ ACCURACY, EDGE_ACCURACY = 1e-6, 1e-14
 """Of SLSQP, and of a projection without margin, which has to hit the edge itself."""
 
 DESCENT_STEPS = 100
+MOST_PAIRS = 1024
+"""Pairs of steps that are looked at together; of more, so many at even distances."""
 EVOLUTION_POPULATION = 200
 EVOLUTION_EVALUATIONS = 10000
 
@@ -174,25 +178,55 @@ def minimize_allowed(
     return whole(outcome.x) if np.all(np.isfinite(outcome.x)) else None
 
 
+def two_steps(domain: Domain, u: FloatArray) -> FloatArray:
+    """Return the lattice points two steps from the snapped point u, in different columns.
+
+    Where a constraint asks for equality none of the neighbours is allowed, and some of these are.
+
+    Returns
+    -------
+    ndarray, shape (k, D), scaled units
+    """
+    steps = domain.neighbours(u) - u
+    moved = steps != 0.0
+    first, second = np.nonzero(np.triu(moved.astype(int) @ moved.T.astype(int) == 0, 1))
+    if len(first) > MOST_PAIRS:
+        kept = np.linspace(0, len(first) - 1, MOST_PAIRS).astype(int)
+        first, second = first[kept], second[kept]
+    return domain.snap(np.clip(u + steps[first] + steps[second], -1.0, 1.0))
+
+
 def least_violation(domain: Domain, u: FloatArray) -> FloatArray:
-    """Descend from the snapped point u over its neighbours, by summed violation.
+    """Descend from the snapped point u over its lattice, by summed violation.
 
     Returns
     -------
     ndarray, shape (D,), scaled units
-        A point whose neighbours violate no less; at once where it is allowed.
+        A point from which neither one step nor two violate less; at once where it is allowed.
     """
     value = float(domain.violation(u)[0])
     for _ in range(DESCENT_STEPS):
-        around = domain.neighbours(u)
-        if value == 0.0 or not len(around):
+        if value == 0.0:
             break
-        values = domain.violation(around)
-        best = int(np.argmin(values))
-        if not values[best] < value:
+        found = _less(domain, domain.neighbours(u), value)
+        found = _less(domain, two_steps(domain, u), value) if found is None else found
+        if found is None:
             break
-        u, value = around[best], float(values[best])
+        u, value = found
     return u
+
+
+def _less(domain: Domain, points: FloatArray, value: float) -> tuple[FloatArray, float] | None:
+    """Return the least violating point with its violation; None if no less than the value."""
+    values = domain.violation(points) if len(points) else np.full(1, np.inf)
+    best = int(np.argmin(values))
+    return (points[best], float(values[best])) if values[best] < value else None
+
+
+def reach(domain: Domain, u: FloatArray) -> FloatArray | None:
+    """Return an allowed point that a descent from the snapped point u ends at; None if none."""
+    u = least_violation(domain, u)
+    return u if domain.allowed(u)[0] else project(domain, u)
 
 
 def repair(domain: Domain, U: FloatArray, rng: np.random.Generator) -> FloatArray | None:
@@ -215,10 +249,7 @@ def repair(domain: Domain, U: FloatArray, rng: np.random.Generator) -> FloatArra
         Snapped and allowed.
     """
     for u in domain.snap(U):
-        u = least_violation(domain, u)
-        if domain.allowed(u)[0]:
-            return u
-        x = project(domain, u)
+        x = reach(domain, u)
         if x is not None:
             return x
     return _by_evolution(domain, rng)

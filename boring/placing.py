@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .admissible import least_violation, project, pull_back, repair
+from .admissible import pull_back, reach, repair, two_steps
 from .domain import Domain
 from .exceptions import InvalidInputError, SpaceExhaustedError
 from .space import Box
@@ -30,9 +30,10 @@ N_ANCHORS = 4
 # Neighbours of neighbours are looked at together while there are no more of them than this.
 MANY_NEIGHBOURS = 512
 # Lattice points that are gone through, nearest first: of lattices without and with continuous
-# columns.
+# columns; and how many of them at a time, once as many have been gone through in vain.
 N_VISITS = 20000
 N_VISITS_MIXED = 300
+MOST_VISITED = 128
 # Points of the sequence that are gone through, and how many are looked at together.
 N_SEQUENCE = 4096
 BLOCK_SIZE = 128
@@ -152,20 +153,28 @@ class Placing:
         """Return the nearest to x of what lies around u; None if none of it will do."""
         domain = self.domain
         around = [domain.neighbours(u)]
+        is_allowed = bool(domain.allowed(u)[0])
+        allowed = u[None, :] if is_allowed and domain.is_constrained else np.empty((0, domain.dim))
         if 0 < len(around[0]) ** 2 <= MANY_NEIGHBOURS:
             around += [domain.neighbours(v) for v in around[0]]
         around.append(_moves(u, domain, rng))
-        if domain.is_constrained and not domain.allowed(u)[0]:
-            projected = project(domain, least_violation(domain, u))
-            if projected is not None:
-                around.append(projected[None, :])
+        if not is_allowed:
+            reached = reach(domain, u)
+            if reached is not None:
+                around.append(reached[None, :])
+                allowed = domain.snap(reached)
             anchors = taken[domain.allowed(taken)]
             anchors = anchors[np.argsort(np.linalg.norm(anchors - x, axis=1), kind="stable")]
             if len(anchors):
                 anchors = anchors[:N_ANCHORS]
                 around.append(pull_back(domain, anchors, np.tile(u, (len(anchors), 1))))
                 around += [_moves(anchor, domain, rng) for anchor in anchors]
-        return self._first(self._snapped(np.vstack(around)), x, taken)
+                allowed = np.vstack([allowed, domain.snap(anchors)])
+        near = self._first(self._snapped(np.vstack(around)), x, taken)
+        if near is None and len(allowed):
+            around = [two_steps(domain, point) for point in allowed]
+            near = self._first(self._snapped(np.vstack(around)), x, taken)
+        return near
 
     def _first(self, points: FloatArray, x: FloatArray, taken: FloatArray) -> FloatArray | None:
         points = points[self._fits(points, taken)]
@@ -175,7 +184,7 @@ class Placing:
         return nearest
 
     def _from_lattice(self, x: FloatArray, u: FloatArray, taken: FloatArray) -> FloatArray | None:
-        """Go through the lattice from neighbour to neighbour, the nearest to x first.
+        """Go through the lattice from neighbour to neighbour, those nearest to x first.
 
         Raises
         ------
@@ -201,12 +210,12 @@ class Placing:
             return self._first(np.array(fresh), x, taken) if fresh else None
 
         found = enter(self._snapped(np.vstack([u, taken]) if is_finite else u[None, :]))
-        for _ in range(N_VISITS if is_finite else N_VISITS_MIXED):
-            if found is not None:
-                return found
-            if not queue:
-                break
-            found = enter(self._snapped(domain.neighbours(domain.snap(heapq.heappop(queue)[2]))))
+        n_visited, n_most = 0, N_VISITS if is_finite else N_VISITS_MIXED
+        while found is None and queue and n_visited < n_most:
+            n = min(len(queue), max(1, n_visited), MOST_VISITED)
+            visited = domain.snap(np.array([heapq.heappop(queue)[2] for _ in range(n)]))
+            found = enter(self._snapped(np.vstack([domain.neighbours(point) for point in visited])))
+            n_visited += n
         if found is None and is_finite and not queue:
             raise self._nothing_left(taken, f"all {len(seen)} points of the lattice")
         return found
@@ -255,6 +264,12 @@ class Placing:
                 f"Every point should be asked once; among {searched} none is left that is allowed, "
                 f"and neither told nor out for evaluation, as {len(taken)} points are. {remedy}, "
                 "widen the space, or pass repeats=True to ask points again."
+            )
+        if self.asked is not None:
+            return InvalidInputError(
+                f"Some point with the fixed values must satisfy the constraints; among {searched}, "
+                "and by searches for less violation, none was found. Fix fewer parameters, or "
+                "other values, or tell a point that satisfies them."
             )
         return InvalidInputError(
             f"Some point must satisfy the constraints; among {searched}, and by searches for less "

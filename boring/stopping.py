@@ -225,7 +225,10 @@ class Stagnation(StoppingCondition):
 
 @dataclass(frozen=True)
 class ExpectedImprovementBelow(StoppingCondition):
-    """Stop when the model expects no improvement worth the evaluation, anywhere.
+    """Stop when the model of all values expects no improvement worth the evaluation, anywhere.
+
+    It takes long in many dimensions, where much is unknown to the end: join `Stagnation` by ``|``
+    if runs are to end that no longer improve. See `boring.outlook.remaining_improvement`.
 
     Parameters
     ----------

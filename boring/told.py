@@ -53,7 +53,7 @@ class ToldRun(RecordedRun):
         ----------
         x : array_like, shape (D,) or (n, D), raw units
             Pending points or any others of the box; up to 1e-9 of a side outside it is taken for
-            rounding and clipped.
+            rounding and clipped, and so is the rounding of an array of float32 or float16.
         y : array_like, scalar or shape (n,), caller's sign
             NaN and infinities are recorded and left out of fits.
         constraints : array_like, shape (n, m), or (m,) for one point, optional
@@ -85,7 +85,7 @@ class ToldRun(RecordedRun):
                 "constraints is None. Pass constraints=..., NaN where one is not known."
             )
         rows = as_constraints(constraints, points.shape[0], self._n_constraints)
-        self._tell(inside(self.space, points), values, None, rows)
+        self._tell(inside(self.space, _unrounded(x, points, self.space)), values, None, rows)
         return self
 
     def tell_failed(self, x: ArrayLike, reason: str = "") -> Self:
@@ -121,7 +121,9 @@ class ToldRun(RecordedRun):
             )
         points = as_points(x, self.space.dim, "x")
         rows = as_constraints(None, len(points), self._n_constraints)
-        self._tell(inside(self.space, points), np.full(len(points), np.nan), reason or None, rows)
+        values = np.full(len(points), np.nan)
+        points = inside(self.space, _unrounded(x, points, self.space))
+        self._tell(points, values, reason or None, rows)
         return self
 
     def withdraw(self, number: int) -> Self:
@@ -226,6 +228,16 @@ class ToldRun(RecordedRun):
         )
 
 
+def _unrounded(given: ArrayLike, points: FloatArray, space: Box) -> FloatArray:
+    """Return points with the coordinates on a bound that a shorter float has rounded beyond it."""
+    dtype = getattr(given, "dtype", None)
+    if dtype not in (np.float32, np.float16):
+        return points
+    clipped = space.clip(points)
+    slack = np.finfo(dtype).eps * np.abs(clipped)
+    return np.where(np.abs(points - clipped) <= slack, clipped, points)
+
+
 def inside(space: Box, points: FloatArray, name: str = "A told point") -> FloatArray:
     """Return points of the box, clipped within rounding; raise for those outside."""
     outside = np.flatnonzero(~space.contains(points, BOUND_TOLERANCE))
@@ -275,13 +287,11 @@ def _notices(told: FloatArray, tells: Sequence[Tell], place: Callable[[Tell], st
     bad = [tell for tell in tells if not np.isfinite(tell.y)]
     if bad:
         reason = f" ({bad[0].error})" if bad[0].error else ""
-        found.append(
-            (
-                NonFiniteWarning,
-                f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is "
-                f"{bad[0].y} at {place(bad[0])}{reason}. Recorded and left out of fits.",
-            )
-        )
+        first = f"{bad[0].y} at {place(bad[0])}{reason}"
+        rule = f"Values should be finite; {len(bad)} of {len(tells)} told are not, the first is"
+        if len(tells) == 1:
+            rule = "A value should be finite; told was"
+        found.append((NonFiniteWarning, f"{rule} {first}. Recorded and left out of fits."))
     rows = np.ascontiguousarray(told + 0.0)
     known = set(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist())
     again = []

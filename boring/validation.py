@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -242,13 +243,17 @@ def as_constraints(
 
 
 def is_real(value: object) -> bool:
-    """Return whether a value is a real number; numpy's durations are integers to Python alone.
+    """Return whether a value is a real number, a decimal one included.
+
+    To Python alone numpy's durations are integers. A decimal NaN that signals cannot be computed.
 
     Examples
     --------
     >>> is_real(np.float32(0.5)), is_real(np.timedelta64(3, "s"))
     (True, False)
     """
+    if isinstance(value, Decimal):
+        return not value.is_snan()
     return isinstance(value, numbers.Real) and not isinstance(value, np.timedelta64)
 
 

@@ -32,7 +32,7 @@ from boring.acquisition.maximizer import (
     choose_starts,
     generate_candidates,
 )
-from boring.admissible import minimize_allowed, project, pull_back
+from boring.admissible import minimize_allowed, project, pull_back, reach, two_steps
 from boring.domain import Domain
 from boring.exceptions import NumericsWarning
 from boring.typing import BoolArray, FloatArray
@@ -168,10 +168,18 @@ class DomainSearch:
             active = np.array(moved, dtype=int)
 
     def neighbours(self, u: FloatArray) -> FloatArray:
-        """Return the neighbours of a snapped point that lie in the box, shape (k, D)."""
-        around = self.domain.neighbours(u)
-        inside = (around >= self.low - ROUNDING) & (around <= self.high + ROUNDING)
-        return around[inside.all(axis=1)]
+        """Return the neighbours of a snapped point that lie in the box, shape (k, D).
+
+        Where the constraints allow none of them, as equality does, what is two steps off.
+        """
+        around = self._inside(self.domain.neighbours(u))
+        if self.domain.is_constrained and not self.domain.allowed(around).any():
+            return self._inside(two_steps(self.domain, u))
+        return around
+
+    def _inside(self, points: FloatArray) -> FloatArray:
+        inside = (points >= self.low - ROUNDING) & (points <= self.high + ROUNDING)
+        return points[inside.all(axis=1)]
 
     def _refine(
         self, points: FloatArray, values: FloatArray, active: np.ndarray, max_iterations: int
@@ -390,7 +398,9 @@ def _pulled_candidates(
     beyond = beyond[np.argsort(-search.values_of(beyond), kind="stable")[:N_PULLED]]
     known = np.vstack([center, search.avoid])
     known = np.vstack([known[domain.allowed(known)], points[~outside]])
-    pulled = [x for x in (project(domain, u) for u in beyond[:N_PROJECTED]) if x is not None]
+    # A descent takes longer, and finds points of which hardly any are allowed.
+    way = reach if np.sum(~outside) < N_PROJECTED else project
+    pulled = [x for x in (way(domain, u) for u in beyond[:N_PROJECTED]) if x is not None]
     if len(known):
         nearest = cdist(beyond, known).argmin(axis=1)
         pulled += list(pull_back(domain, known[nearest], beyond))

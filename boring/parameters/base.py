@@ -16,6 +16,7 @@ from boring._brief import in_brief
 from boring._json import built_in
 from boring.exceptions import InvalidInputError, OutsideSpaceError
 from boring.typing import FloatArray
+from boring.validation import as_float
 
 IntArray: TypeAlias = NDArray[np.int64]
 """Array of int64, used for indices."""
@@ -28,6 +29,7 @@ __all__ = [
     "IntArray",
     "Parameter",
     "as_number",
+    "fits_float64",
     "identity",
     "is_missing",
     "is_number",
@@ -76,6 +78,11 @@ class Parameter(ABC):
     @property
     def is_numeric(self) -> bool:
         """Whether every value is a number, so that arithmetic may use it."""
+        return True
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether float64 holds every number among the values: conditions are computed in it."""
         return True
 
     @property
@@ -148,6 +155,11 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return math.isnan(value)
     return type(value).__name__ in ("NAType", "NaTType")
+
+
+def fits_float64(value: Any) -> bool:
+    """Say whether a value is no integer that float64 rounds."""
+    return not (is_number(value) and isinstance(value, int)) or as_float(value) == value
 
 
 def is_number(value: Any) -> bool:

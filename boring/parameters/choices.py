@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boring._brief import fields_in_brief
-from boring.parameters.base import IntArray, Parameter, identity, is_number
+from boring.parameters.base import IntArray, Parameter, fits_float64, identity, is_number
 from boring.parameters.values import check_choices, check_json, position
 from boring.typing import FloatArray
 
@@ -51,6 +51,11 @@ class Choice(Parameter):
     def is_numeric(self) -> bool:
         """Whether every choice is a number."""
         return all(map(is_number, self.choices))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether float64 holds every number among the choices."""
+        return all(map(fits_float64, self.choices))
 
     def check(self, value: Any) -> Any:
         """Return the choice as it was declared."""
@@ -172,6 +177,11 @@ class Fixed(Parameter):
     def is_numeric(self) -> bool:
         """Whether the value is a number."""
         return is_number(self.value)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether float64 holds the value, if it is a number."""
+        return fits_float64(self.value)
 
     def check(self, value: Any) -> Any:
         """Return the fixed value if this is it."""

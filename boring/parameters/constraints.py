@@ -107,6 +107,14 @@ class LinearInequalities(KnownConstraint):
                 f"received A = {in_brief(matrix)}, lb = {in_brief(self.lower)}, "
                 f"ub = {in_brief(self.upper)}."
             )
+        used = [p for p, column in zip(numeric, matrix.T, strict=True) if column.any()]
+        rounded = [p.name for p in used if not p.is_exact]
+        if rounded:
+            raise InvalidInputError(
+                "A linear constraint is computed in float64, which rounds integers beyond 2**53; "
+                f"{rounded[0]!r} may take them. Count it from another origin, or pass a function "
+                "of a configuration."
+            )
         is_real = np.array([isinstance(p, Real) and p.step is None for p in numeric])
         equal = (self.lower == self.upper) & (matrix[:, is_real] != 0.0).any(axis=1)
         if equal.any():

@@ -256,6 +256,12 @@ class _Parser:
                 return lambda columns: np.asarray(function(argument(columns)))
         if isinstance(node, ast.Name):
             parameter = self.parameter(node)
+            if parameter.is_numeric and not parameter.is_exact:
+                self.refuse(
+                    "computes in float64, which rounds integers beyond 2**53 as "
+                    f"{parameter.name!r} may take: count it from another origin, or pass a "
+                    "function of a configuration"
+                )
             if parameter.is_numeric:
                 return lambda columns: columns[parameter.name]
             self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")

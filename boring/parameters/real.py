@@ -117,7 +117,10 @@ class Real(Parameter):
     def check(self, value: Any) -> float:
         """Return the value at the parameter's resolution."""
         number = as_float(as_number(value, self, "the value"))
-        slack = np.spacing(max(abs(self.low), abs(self.high))) * 4
+        largest = max(abs(self.low), abs(self.high))
+        slack = np.spacing(largest) * 4
+        if isinstance(value, np.float32 | np.float16):  # a bound that was rounded to fewer digits
+            slack = np.finfo(type(value)).eps * largest
         if not self.low - slack <= number <= self.high + slack:
             self._refuse_value(
                 f"the value must lie between {self.low!r} and {self.high!r}; received {number!r}."

@@ -60,7 +60,10 @@ class LoadingRow:
 
 @dataclass(frozen=True)
 class SubspaceDescription:
-    """Text, the rows that it is made of, and for each direction the exchanges in words."""
+    """Text, the rows that it is made of, and for each direction the exchanges in words.
+
+    A subspace that was checked and is not trusted has no exchanges.
+    """
 
     text: str
     rows: tuple[LoadingRow, ...]
@@ -122,6 +125,9 @@ def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> Subs
         )
     rows: list[LoadingRow] = []
     lines: list[str] = []
+    if not estimate.trusted:
+        why = "not trusted" if estimate.trust else "not checked"
+        lines.append(f"The data do not vouch for this subspace ({why}).")
     exchanges: list[tuple[str, ...]] = []
     for j, lengthscale in enumerate(lengthscales):
         found = [
@@ -134,13 +140,12 @@ def describe_subspace(estimate: SubspaceEstimate, space: ParameterSpace) -> Subs
         named = ", ".join(f"{row.parameter} {row.share:.0%}" for row in found[:NAMED])
         more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
         lines.append(f"Direction {j + 1} (lengthscale {lengthscale:.3g}): {named}{more}")
-        exchanges.append(tuple(_exchanges(found[:NAMED], space)))
+        is_rejected = not estimate.trusted and bool(estimate.trust)
+        exchanges.append(() if is_rejected else tuple(_exchanges(found[:NAMED], space)))
         lines += [f"  {line}" for line in exchanges[-1]]
     importance = space.importance_by_parameter(estimate.importance)
     order = sorted(importance, key=lambda name: -importance[name])[: 2 * NAMED]
     lines.append("importance: " + ", ".join(f"{name} {importance[name]:.0%}" for name in order))
-    if not estimate.trusted:
-        lines.append("The data do not vouch for this subspace (not trusted, or not checked).")
     return SubspaceDescription("\n".join(lines), tuple(rows), tuple(exchanges))
 
 

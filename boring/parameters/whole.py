@@ -97,6 +97,12 @@ class Integer(Parameter):
         """Number of values."""
         return (self.high - self.low) // self.step + 1
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether float64 holds every value: up to 2**53 times a power of two that divides all."""
+        common = math.gcd(self.low, self.step)
+        return max(abs(self.low), abs(self.high)) // (common & -common) <= 2**53
+
     def check(self, value: Any) -> int:
         """Return the value as an int; 3.0 is taken for 3."""
         number = self._whole(value, "the value")

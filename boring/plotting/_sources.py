@@ -19,7 +19,7 @@ from boring.result import OptimizationResult, best_index, feasible_rows
 from boring.rng import single_blas_thread
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
-from boring.surrogate import ObjectiveModel, model_of_all
+from boring.surrogate import model_of_points
 from boring.typing import BoolArray, Direction, FloatArray
 from boring.validation import as_points, as_real_array, as_values
 
@@ -218,6 +218,5 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
             f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
         )
     factor = estimate.factor if estimate is not None and estimate.trusted else None
-    model, starts = model_of_all(run.dim, len(run.y), factor)
     with single_blas_thread():
-        return ObjectiveModel(run.space, model, starts).fit(run.X, run.y)
+        return model_of_points(run.space, run.X, run.y, factor)

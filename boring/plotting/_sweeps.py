@@ -58,6 +58,8 @@ class Sweep:
     at : ndarray, shape (k,)
         Places on the axis, in the parameter's own units; of names, their numbers.
     X : ndarray, shape (k, D), raw units of the model
+    columns : slice
+        Of X that the parameter has.
     here : float
         Place of the centre.
     scale : {"linear", "whole", "log", "names"}
@@ -70,6 +72,7 @@ class Sweep:
     label: str
     at: FloatArray
     X: FloatArray
+    columns: slice
     here: float
     scale: Scale = "linear"
     is_marked: bool = False
@@ -94,7 +97,8 @@ def sweeps_of_box(space: Box, center: FloatArray, labels: Sequence[str]) -> list
     for index, label in enumerate(labels):
         X = np.repeat(center[None, :], LINE_POINTS, axis=0)
         X[:, index] = np.linspace(space.lower[index], space.upper[index], LINE_POINTS)
-        found.append(Sweep(label, X[:, index], X, float(center[index])))
+        columns = slice(index, index + 1)
+        found.append(Sweep(label, X[:, index], X, columns, float(center[index])))
     return found
 
 
@@ -164,13 +168,14 @@ def _sweep(space: ParameterSpace, parameter: Parameter, label: str, center: Floa
         keys = [identity(v) for v in values]
         texts = tuple(_text(v) for v in values)
         here = float(keys.index(identity(value)))
-        return Sweep(label, np.arange(len(values), dtype=float), X, here, "names", True, texts)
+        places = np.arange(len(values), dtype=float)
+        return Sweep(label, places, X, columns, here, "names", True, texts)
     scale: Scale = "linear"
     if getattr(parameter, "log", False):
         scale = "log"
     elif parameter.kind == "integer":
         scale = "whole"
-    return Sweep(label, np.array(values, dtype=float), X, float(value), scale, is_marked)
+    return Sweep(label, np.array(values, dtype=float), X, columns, float(value), scale, is_marked)
 
 
 def _values(parameter: Parameter) -> list[Any]:

@@ -26,6 +26,7 @@ from ._sweeps import Sweep, parameter_sweeps, set_ticks, sweeps_of_box, varying_
 if TYPE_CHECKING:
     from boring.parameters import ParameterSpace
     from boring.study.recorded import RecordedStudy
+    from boring.subspace.estimate import SubspaceEstimate
 
     from ._canvas import Figure
 
@@ -65,8 +66,9 @@ def plot_slices(
     value : float, optional
         Evaluated at ``center``, to be marked; by default that of the incumbent.
     top : int, optional
-        Parameters drawn, those along which the mean varies most; by default as many as are legible,
-        6 at most.
+        Parameters drawn, the most important ones of the subspace, as in a report; without one, or
+        of a model, those along which the mean varies most. By default as many as are legible, 6 at
+        most.
     names : sequence of str, optional
         Of the D parameters, with their units. A study brings its own; names in their place are
         those of the parameters that vary.
@@ -91,7 +93,10 @@ def plot_slices(
 
     space = source.space if isinstance(source, RecordedStudy) else None
     drawn: Any = source.optimizer if isinstance(source, RecordedStudy) else source
-    model, point, found = _model_and_center(drawn, center, space)
+    estimate = None
+    if not isinstance(drawn, ObjectiveSurrogate):
+        estimate = subspace_of(drawn, required=False)
+    model, point, found = _model_and_center(drawn, center, space, estimate)
     if space is None:
         sweeps = sweeps_of_box(model.space, point, names_of(names, model.space.dim))
     else:
@@ -104,6 +109,7 @@ def plot_slices(
         value=found if value is None else as_real(value, "value"),
         top=top,
         ylabel=ylabel,
+        importance=None if estimate is None else estimate.importance,
         title=title,
     )
 
@@ -116,11 +122,19 @@ def draw_slices(
     value: float | None,
     top: int | None,
     ylabel: str,
+    importance: FloatArray | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Draw a model along sweeps; the arguments are those of `plot_slices`."""
+    """Draw a model along sweeps, the most important ones; the rest is that of `plot_slices`.
+
+    ``importance`` is that of the columns, shape (D,); None goes by how much the mean varies.
+    """
     means, sds = zip(*(_predicted(model, sweep) for sweep in sweeps), strict=True)
-    order = np.argsort([-np.ptp(mean) for mean in means], kind="stable")
+    if importance is None:
+        weights = [float(np.ptp(mean)) for mean in means]
+    else:
+        weights = [float(importance[sweep.columns].sum()) for sweep in sweeps]
+    order = np.argsort(-np.array(weights), kind="stable")
     most = legible(figure, MOST_SLICES, SLICE_WIDTH)
     order = order[: most if top is None else as_positive_int(top, "top")]
     columns = side_by_side(len(order))
@@ -178,7 +192,10 @@ def _draw_sweep(
 
 
 def _model_and_center(
-    source: Any, center: ArrayLike | Mapping[str, Any] | None, space: ParameterSpace | None
+    source: Any,
+    center: ArrayLike | Mapping[str, Any] | None,
+    space: ParameterSpace | None,
+    estimate: SubspaceEstimate | None,
 ) -> tuple[ObjectiveSurrogate, FloatArray, float | None]:
     """Return the model, the point to slice through, and the value evaluated there if there is."""
     point: Any = center
@@ -200,7 +217,7 @@ def _model_and_center(
     best = run.incumbent()
     if best is None:
         raise InvalidInputError("there are no finite values to fit to; evaluate some points first.")
-    model = model_of(source, run, subspace_of(source, required=False))
+    model = model_of(source, run, estimate)
     if center is not None:
         return model, _inside(model, point), None
     return model, run.X[best], float(run.y[best])

@@ -206,15 +206,23 @@ def _slices(source: Source, model: ObjectiveProcess, best: dict[str, Any]) -> Pi
     sweeps = parameter_sweeps(source.study.space, source.study.space.encode(best["parameters"])[0])
     count = min(len(sweeps), 6)
     value = number(float(best["value"]), 4, spread=source.report.outlook.spread)
+    importance = None if source.estimate is None else source.estimate.importance
+    which = "that change it most" if importance is None else "of most importance"
     return Picture(
         "slices",
         "Around the best point",
-        f"Mean of the model along each of {count} parameters that change it most, all others as in "
-        f"the best point, whose value is {value}.",
+        f"Mean of the model along each of {count} parameters {which}, all others as in the best "
+        f"point, whose value is {value}.",
         "Dotted: the best point. Bands and bars: two standard deviations of the model, without "
         "noise.",
         lambda figure: draw_slices(
-            figure, model, sweeps, value=float(best["value"]), top=count, ylabel=source.ylabel
+            figure,
+            model,
+            sweeps,
+            value=float(best["value"]),
+            top=count,
+            ylabel=source.ylabel,
+            importance=importance,
         ),
         height=1.1 + 1.75 * -(-count // 3),
         drops="Slices through the incumbent",

@@ -6,6 +6,7 @@ from typing import Any
 
 from boring.parameters import Fixed, Integer, Real
 from boring.parameters.base import Parameter
+from boring.study._report_words import guess_in_words
 from boring.study.report import StudyReport
 from boring.study.study import Study, StudyStatus
 
@@ -153,11 +154,13 @@ def _decides(source: Source) -> str:
     if not report.directions:
         return text + tag("p", escape(f"Active subspace: not yet. {report.why_no_subspace or ''}"))
     rank = report.effective_dim or 0
-    trust = "it can be trusted" if report.subspace_trusted else "NOT to be trusted yet"
-    counted = "one direction decides" if rank == 1 else f"{rank} directions decide"
-    text += tag("p", escape(f"Active subspace: {counted}, {trust}."))
-    listed = "".join(tag("li", escape(line)) for line in combinations(source))
-    text += tag("ul", listed, class_="plain")
+    if report.subspace_trusted:
+        counted = "one direction decides" if rank == 1 else f"{rank} directions decide"
+        text += tag("p", escape(f"Active subspace: {counted}, it can be trusted."))
+        listed = "".join(tag("li", escape(line)) for line in combinations(source))
+        text += tag("ul", listed, class_="plain")
+    else:
+        text += tag("p", escape(guess_in_words(report)))
     if report.why_no_subspace:
         text += tag("p", escape(report.why_no_subspace))
     if report.importances:

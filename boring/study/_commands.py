@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -140,12 +141,12 @@ def best(args: argparse.Namespace) -> Answer:
                 "There is no best value by mean: the values show no noise, or are too few, or the "
                 "optimiser has no such model. Leave --by-mean out."
             )
-        settings = json.dumps(plain(mean["parameters"]))
+        settings = _settings(mean["parameters"])
         return f"{mean['mean']:.10g}\t{mean['sd']:.3g}\t{settings}", mean
     best = study.best
     if best is None:
         raise NothingYetError("There is no best value yet: tell one that meets the constraints.")
-    return f"{best['value']:.10g}\t{json.dumps(plain(best['parameters']))}", best
+    return f"{best['value']:.10g}\t{_settings(best['parameters'])}", best
 
 
 def predict(args: argparse.Namespace) -> Answer:
@@ -244,7 +245,17 @@ def _say_page(n_told: int) -> None:
 
 
 def _line_of(suggestion: Suggestion) -> str:
-    return f"{suggestion.number}\t{json.dumps(plain(suggestion.parameters))}"
+    return f"{suggestion.number}\t{_settings(suggestion.parameters)}"
+
+
+def _settings(parameters: Mapping[str, Any]) -> str:
+    """Return JSON in the letters that standard output knows; what it does not know is escaped."""
+    text = json.dumps(plain(parameters), ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(plain(parameters))
+    return text
 
 
 def _writing(args: argparse.Namespace) -> Study:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +27,9 @@ __all__ = ["Row", "entries", "is_study_file", "rows_of"]
 
 Entry = tuple[dict[str, Any], float, tuple[float, ...] | None, str | None]
 """Configuration, value, constraints, reason of a failure."""
+
+OF_RESULTS = ("best so far",)
+"""Columns that a result exports beside those of a study."""
 
 OUTSIDE = ("refuse", "skip")
 """What may be done with rows that lie outside the space."""
@@ -176,9 +181,11 @@ def entries(
             "rows outside the space."
         )
     given = _checked_fill(fill or {}, space)
-    found, skipped = [], []
     for row in rows:
         _check_has_value(row, space, value)
+    left_out = _left_out(rows, space, n_constraints, value, given)
+    found, skipped = [], []
+    for row in rows:
         try:
             # What the space refuses is refused before anything is recorded.
             found.append(_entry(row, space, n_constraints, value, given))
@@ -197,7 +204,42 @@ def entries(
             f"first: {skipped[0]}",
             BoringWarning,
         )
+    if left_out:
+        warn(
+            f"No parameter is called like the columns {in_brief(left_out)}, which were left out.",
+            BoringWarning,
+        )
     return found
+
+
+def _left_out(
+    rows: Sequence[Row],
+    space: ParameterSpace,
+    n_constraints: int,
+    value: str,
+    fill: Mapping[str, Any],
+) -> list[str]:
+    """Return the columns that mean nothing here; refuse one that seems to be a parameter's."""
+    named = {str(name) for row in rows for name in row.cells}
+    exported = {*labels(space.names, n_constraints).values(), *OF_RESULTS}
+    known = {*space.names, *exported, value, ""}
+    left_out = sorted(named - known)
+    for name, parameter in space.parameters.items():
+        if name in named or name in fill or not parameter.n_columns or parameter.when:
+            continue
+        near = [column for column in left_out if _letters(column) == _letters(name)]
+        near = near or difflib.get_close_matches(name, left_out, n=1)
+        if near:
+            raise InvalidInputError(
+                f"The column of a parameter must be called like it; there is none {name!r}, but "
+                f"{near[0]!r} is there. Rename one of the two."
+            )
+    return left_out
+
+
+def _letters(name: str) -> str:
+    """Return a name without case, unit in brackets, spaces and signs."""
+    return re.sub(r"\(.*?\)|\[.*?\]|[\W_]", "", name).casefold()
 
 
 def _check_has_value(row: Row, space: ParameterSpace, value: str) -> None:

@@ -208,7 +208,7 @@ def _unknown_of_subspace(estimate: SubspaceEstimate) -> list[str]:
                 "well."
             )
     strengths = estimate.singular_values[:d]
-    for j in range(d - 1):
+    for j in range(d - 1 if estimate.trusted else 0):
         if strengths[j] < CLOSE_RATIO * strengths[j + 1]:
             lines.append(
                 f"Directions {j + 1} and {j + 2} are about equally strong: the values tell the "

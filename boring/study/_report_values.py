@@ -85,7 +85,8 @@ class OutlookReport:
     Parameters
     ----------
     expected_improvement : float or None
-        Largest that the model sees for a single next evaluation, units of the objective.
+        Largest over the whole box of a single evaluation, as the model of all values sees it, units
+        of the objective: of an evaluation that is put there, and not of the next proposal.
     recent_gain : float or None
         By how much the best value improved over the last ``n_recent`` evaluations.
     n_recent : int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from boring._digits import digits_among
@@ -9,13 +10,19 @@ from boring._digits import digits_among
 if TYPE_CHECKING:
     from ._report_values import OutlookReport, RestReport, StudyReport
 
-__all__ = ["outlook_in_words", "report_in_words"]
+__all__ = ["guess_in_words", "outlook_in_words", "report_in_words"]
+
+BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+"""Characters of a name that end a line or move what follows."""
 
 MANY = 12
 """Parameters above which those that hardly matter are summed up in the text (chosen here)."""
 
 DIGITS = 6
 """Of the best value and its settings, where these suffice."""
+
+GUESSED = 4
+"""Parameters that are named of a subspace that is not trusted (chosen here)."""
 
 LEAST_SHOWN = 0.02
 """Importance below which a parameter, of many, is not listed (chosen here)."""
@@ -28,7 +35,13 @@ def report_in_words(report: StudyReport) -> str:
     parts.append("\n".join(unknown) if report.unknown else "")
     outlook = report.outlook.sentences()
     parts.append("Outlook: " + " ".join(outlook) if outlook else "")
-    return "\n\n".join(part for part in parts if part)
+    text = "\n\n".join(part for part in parts if part)
+    # A table has a line for each parameter, even where its name has a line end or a tab.
+    settings = {} if report.best is None else report.best["parameters"]
+    ranked = [row.parameter for row in report.importances]
+    for name in {*settings, *ranked, *report.units.values()}:
+        text = text.replace(name, BREAKS.sub(" ", name))
+    return text
 
 
 def outlook_in_words(outlook: OutlookReport) -> list[str]:
@@ -41,9 +54,9 @@ def outlook_in_words(outlook: OutlookReport) -> list[str]:
         lines.append(f"The last {_count(outlook.n_recent, 'evaluation')} {change}.")
     if outlook.expected_improvement is not None:
         lines.append(
-            "The model expects the next evaluation to improve it by up to "
-            f"{outlook.expected_improvement:.3g}; the values so far have a standard deviation "
-            f"of {outlook.spread:.3g}."
+            "One more evaluation, put where the model of all values hopes for most, is expected to "
+            f"improve it by {outlook.expected_improvement:.3g} on average; the values so far have "
+            f"a standard deviation of {outlook.spread:.3g}."
         )
     return lines
 
@@ -86,19 +99,30 @@ def _best(report: StudyReport) -> str:
 def _subspace(report: StudyReport) -> str:
     if report.why_no_subspace is not None and not report.directions:
         return f"Active subspace: not yet. {report.why_no_subspace}"
-    trust = "it can be trusted" if report.subspace_trusted else "NOT to be trusted yet"
-    verb = "decides" if report.effective_dim == 1 else "decide"
-    counted = _count(report.effective_dim or 0, "direction")
-    lines = [f"Active subspace: {counted} {verb}, {trust}."]
+    if not report.subspace_trusted:
+        return "\n".join([guess_in_words(report), *filter(None, [report.why_no_subspace])])
+    lines = [f"Active subspace: {_directions(report)}, it can be trusted."]
     for i, direction in enumerate(report.directions, start=1):
         sums = " ".join(f"{weight:+.2f} {name}" for name, weight in direction.loadings.items())
         lines.append(f"  direction {i}: {_together(direction.parameters)}{sums}")
         lines += [f"    {line}" for line in direction.exchanges]
     if report.rest is not None:
         lines.append(_rest(report.rest, report))
-    if report.why_no_subspace is not None:
-        lines.append(report.why_no_subspace)
     return "\n".join(lines)
+
+
+def guess_in_words(report: StudyReport) -> str:
+    """Return a subspace that is not trusted in one sentence, without its figures."""
+    named = {name for direction in report.directions for name in direction.parameters}
+    most = [row.parameter for row in report.importances if row.parameter in named]
+    more = f" and {_count(len(most) - GUESSED, 'other')}" if len(most) > GUESSED else ""
+    who = f", made mostly of {', '.join(most[:GUESSED])}{more}" if most else ""
+    return f"Active subspace: NOT to be trusted yet; as a guess, {_directions(report)}{who}."
+
+
+def _directions(report: StudyReport) -> str:
+    verb = "decides" if report.effective_dim == 1 else "decide"
+    return f"{_count(report.effective_dim or 0, 'direction')} {verb}"
 
 
 def _rest(rest: RestReport, report: StudyReport) -> str:
@@ -115,7 +139,8 @@ def _rest(rest: RestReport, report: StudyReport) -> str:
 def _importances(report: StudyReport) -> str:
     if not report.importances:
         return ""
-    lines = ["Importance of the parameters over the whole space (90 % interval):"]
+    guess = "" if report.subspace_trusted else ", a guess as the subspace is"
+    lines = [f"Importance of the parameters over the whole space (90 % interval){guess}:"]
     shown = list(report.importances)
     if len(shown) > MANY:
         shown = [row for row in shown if max(row.importance, row.high or 0.0) >= LEAST_SHOWN]

@@ -142,8 +142,8 @@ class _Runner:
         if len(self.failures) == self.clock.n_done >= MANY_FAILURES:
             warn(
                 f"Evaluations should give values; all {len(self.failures)} of this run failed, the "
-                f"last with {self.failures[-1]}. They are recorded as failures. Mend the function, "
-                "or pass on_error='raise' to end a run at the first.",
+                f"last with {self.failures[-1]}. They are recorded as failures. Mend the function; "
+                "with on_error='raise' a run ends at the first that raises.",
                 NonFiniteWarning,
             )
         self.study.optimizer.note_stop(self.reasons)
@@ -264,6 +264,8 @@ class _Runner:
         elif outcome.error is not None:
             self._record(number, partial(self._failed, number, outcome.error, outcome.seconds))
         else:
+            if not math.isfinite(outcome.value):
+                self.failures.append(f"the value {outcome.value}")
             self._record(
                 number,
                 partial(

@@ -113,9 +113,10 @@ class WrittenStudy(RecordedStudy):
         data : list of dict, DataFrame, Study, or path of a CSV file or of a study
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
-            not known. Other columns are ignored. A missing value stands for a failure, described
-            by a column ``error``. Of a study, its parameters and what it was told are taken; of a
-            table, every column that is called like a parameter is that parameter.
+            not known. Other columns are left out, with a warning. A missing value stands for a
+            failure, described by a column ``error``. Of a study, its parameters and what it was
+            told are taken; of a table, every column that is called like a parameter is that
+            parameter.
         value : str, default "value"
             Column of the value; of a table alone.
         fill : mapping of parameter to value, optional
@@ -139,7 +140,7 @@ class WrittenStudy(RecordedStudy):
         Warns
         -----
         BoringWarning
-            If rows were left out.
+            If rows or columns were left out.
         """
         if _earlier.is_study_file(data):
             from .study import Study

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError
+from boring.kernels import Ard, Isotropic
 from boring.loop.algorithm import BoringOptimizer
 from boring.models.base import ObjectiveSurrogate, Surrogate
-from boring.surrogate import fit_objective_model
+from boring.space import Box
+from boring.surrogate import fit_objective_model, model_of_points
 from synthetic import get_problem
 
 
@@ -136,3 +138,22 @@ def test_models_depend_on_the_state_alone(monkeypatch: pytest.MonkeyPatch) -> No
 def _made_of(optimizer: BoringOptimizer) -> SimpleNamespace:
     """Return an estimate that shows what it is made of."""
     return SimpleNamespace(trusted=False, n=optimizer.n_told, memory=dict(optimizer.memory))
+
+
+def test_inputs_have_lengthscales_of_their_own_where_the_values_plainly_say_so():
+    rng = np.random.default_rng(0)
+    box = Box.from_bounds([(-1, 1)] * 20)
+    X, new = rng.uniform(-1.0, 1.0, (80, 20)), rng.uniform(-1.0, 1.0, (500, 20))
+
+    def error(f, turn):
+        model = model_of_points(box, X, f(X @ turn))
+        mean, variance = model.predict(new)
+        errors = f(new @ turn) - mean
+        assert 0.5 < np.sqrt(np.mean(errors**2 / variance)) < 2.0, "says what it does not know"
+        return np.sqrt(np.mean(errors**2)), type(model.posterior.model.kernel.terms[0].feature_map)
+
+    few = error(lambda X: (X[:, 0] - X[:, 1] + 0.3) ** 2 + (X[:, 2] - 0.1) ** 2, np.eye(20))
+    assert few[0] < 0.25
+    assert few[1] is Ard
+    turn = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    assert error(lambda X: (X**2).sum(axis=1), turn)[1] is Isotropic

@@ -291,3 +291,37 @@ def test_callables_are_given_again_or_refused():
 def test_other_constraints_are_refused(wrong):
     with pytest.raises(InvalidInputError, match="A constraint must be a text"):
         ParameterSpace(PARAMETERS, [wrong])
+
+
+HUGE = [
+    Integer("k", 2**60, 2**60 + 10),
+    Ordinal("k", [2**60, 2**60 + 1]),
+    Categorical("k", [2**53 + 1, 2]),
+]
+
+
+@pytest.mark.parametrize("parameter", HUGE)
+def test_integers_that_float64_rounds_are_in_no_condition_but_a_function(parameter):
+    parameters = [parameter, Real("x", 0, 1)]
+    with pytest.raises(InvalidInputError, match=r"beyond 2\*\*53 as 'k' may take"):
+        ParameterSpace(parameters, ["k + x <= 1152921504606846979"])
+    with pytest.raises(InvalidInputError, match=r"beyond 2\*\*53"):
+        ParameterSpace([parameter, Real("x", 0, 1, when="k == 1152921504606846977")])
+    space = ParameterSpace(parameters, ["x <= 0.5", lambda p: p["k"] <= 2**60])
+    found = space.decode(np.random.default_rng(0).uniform(-1, 1, (50, space.dim)))
+    kept = [p for p in found if not space.violations(p)]
+    assert kept
+    assert all(p["k"] <= 2**60 for p in kept)
+
+
+def test_a_matrix_takes_no_integers_that_float64_rounds():
+    parameters = [HUGE[0], Real("x", 0, 1)]
+    with pytest.raises(InvalidInputError, match=r"2\*\*53; 'k' may"):
+        ParameterSpace(parameters, [LinearConstraint([[1, 1]], ub=2**60)])
+    ParameterSpace(parameters, [LinearConstraint([[0, 1]], ub=0.5)])
+
+
+def test_large_integers_in_steps_that_float64_holds_are_taken():
+    space = ParameterSpace([Integer("k", 0, 2**55, step=2**15)], [f"k <= {2**54 + 2**15}"])
+    assert not space.violations({"k": 2**54 + 2**15})
+    assert space.violations({"k": 2**54 + 2**16})

@@ -82,7 +82,7 @@ def test_a_real_estimate_with_a_category_is_described():
     first = described.rows[0]
     assert first.parameter == "a"
     assert first.share == pytest.approx(0.8, abs=0.1)
-    assert "not trusted, or not checked" in str(described)
+    assert "do not vouch for this subspace (not checked)" in str(described)
     assert "of k does" in described.text
     assert "k=y" in estimate.summary(space.column_names)
 

@@ -227,3 +227,19 @@ def test_names_of_choices_are_cut_or_stand_upright_where_there_are_many() -> Non
     axes = panels_of(plotting.plot_slices(study))["kind"]
     assert {text.get_rotation() for text in axes.get_xticklabels()} == {90.0}
     assert len({text.get_text() for text in axes.get_xticklabels()}) == 9
+
+
+def test_slices_and_report_rank_the_parameters_alike():
+    """The mean varies through the incumbent along what does nothing; importance is the box's."""
+    study = Study({f"x{i}": (-1.0, 1.0) for i in range(8)}, direction="minimize", seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        u = rng.uniform(-1.0, 1.0, 8)
+        study.tell({f"x{i}": v for i, v in enumerate(u)}, (u[5] - u[2]) ** 2 + 0.1 * rng.normal())
+    ranked = [row.parameter for row in study.report().importances]
+    drawn = [panel.get_label() for panel in plotting.plot_slices(study, top=4).axes[:4]]
+    assert drawn == ranked[:4]
+    assert set(drawn[:2]) == {"x2", "x5"}
+    center = np.zeros(8)
+    of_a_model = plotting.plot_slices(study.optimizer.surrogate, center=center, top=2).axes[:2]
+    assert {panel.get_label() for panel in of_a_model} == {"x2", "x5"}

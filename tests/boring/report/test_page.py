@@ -214,7 +214,7 @@ def test_no_feasible_point_and_an_optimiser_without_subspace():
     assert "no value meets the constraints" in page.all("img")[0]["alt"]
     assert "No point meets the constraints: all are drawn." in page.text
     assert "The optimiser 'sobol' learns none." in page.text
-    assert "expects the next evaluation to improve" not in page.text
+    assert "is expected to improve it by" not in page.text
     assert text.count("<tr class=infeasible>") == 4
 
 

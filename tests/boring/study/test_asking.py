@@ -3,10 +3,12 @@
 import copy
 import json
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
+import baselines  # noqa: F401 (registers gp, random, rembo, sobol)
 from boring.exceptions import (
     BoringWarning,
     InvalidInputError,
@@ -14,6 +16,7 @@ from boring.exceptions import (
     SpaceExhaustedError,
     UnknownNameError,
 )
+from boring.loop.algorithm import BoringOptimizer
 from boring.parameters import Categorical, Integer, ParameterSpace, Real
 from boring.study import Study
 from boring.study.cli import main
@@ -305,3 +308,54 @@ def test_a_prediction_is_of_the_objective_also_where_nothing_is_feasible(tmp_pat
         assert mean[1] - mean[0] > 0.5
     assert main(["predict", str(path), "--parameters", '{"x": 0.9}']) == 0
     assert float(capsys.readouterr().out.split("\t")[0]) > 0.7
+
+
+def test_a_run_without_a_number_says_so():
+    study = Study({"a": (0.0, 1.0)}, direction="minimize", seed=0)
+    with pytest.warns(
+        NonFiniteWarning, match="all 4 of this run failed, the last with the value nan"
+    ):
+        study.run(lambda p: float("nan"), 4)
+
+
+def test_fixed_values_that_meet_no_constraint_are_what_is_blamed():
+    space = ParameterSpace([Integer("a", 0, 9), Integer("b", 0, 9)], ["a + b <= 5"])
+    study = Study(space, direction="minimize", seed=0)
+    with pytest.raises(InvalidInputError, match=r"with the fixed values .* Fix fewer") as caught:
+        study.ask(fixed={"a": 9})
+    assert "signs" not in str(caught.value)
+    assert study.ask(fixed={"a": 2})[0].parameters["b"] <= 3
+
+
+def test_decimal_numbers_are_values():
+    study = Study({"a": (0.0, 1.0)}, direction="minimize", seed=0)
+    study.run(lambda p: Decimal("1.5"), 1)
+    study.tell({"a": 0.5}, Decimal("-0.25"))
+    assert [row["value"] for row in study.rows()] == [1.5, -0.25]
+    with pytest.raises(InvalidInputError, match="real number"):
+        study.tell({"a": 0.6}, Decimal("sNaN"))
+
+
+def test_a_bound_that_float32_rounds_is_still_the_bound():
+    study = Study({"a": (0.0, 0.1)}, direction="minimize", seed=0)
+    study.tell({"a": np.float32(0.1)}, 1.0)
+    assert study.best["parameters"]["a"] == 0.1
+    for outside in (float(np.float32(0.1)), np.float32(0.1001)):
+        with pytest.raises(InvalidInputError, match="between"):
+            study.tell({"a": outside}, 1.0)
+    optimizer = BoringOptimizer([(0.0, 0.1), (0.1, 1.0)], direction="minimize", seed=0)
+    optimizer.tell(np.array([0.1, 0.1], dtype=np.float32), 1.0)
+    assert optimizer.history.X.tolist()[0][0] == 0.1
+    optimizer.tell(np.array([0.05, 0.1], dtype=np.float16), 2.0)
+    assert optimizer.history.X.tolist()[1][1] == 0.1
+    for outside in ([0.1 + 1e-8, 0.2], np.array([0.1001, 0.2], dtype=np.float32)):
+        with pytest.raises(InvalidInputError, match="must lie in the box"):
+            optimizer.tell(outside, 1.0)
+
+
+def test_one_value_that_is_none_is_told_in_the_singular():
+    optimizer = BoringOptimizer([(0.0, 1.0)], direction="minimize", seed=0)
+    with pytest.warns(
+        NonFiniteWarning, match=r"A value should be finite; told was nan at x = \[0.5\]"
+    ):
+        optimizer.tell([0.5], np.nan)

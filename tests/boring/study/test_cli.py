@@ -313,6 +313,22 @@ def test_a_terminal_that_lacks_a_letter_gets_it_escaped(monkeypatch, tmp_path):
     assert written.getvalue().splitlines()[-1].endswith(rb'unit "m\xb3/s"')
 
 
+def test_letters_of_names_and_choices_are_printed_where_the_terminal_has_them(
+    monkeypatch, tmp_path
+):
+    path = str(tmp_path / "study.jsonl")
+    study = Study({"who": ["Böhler", "Novák"], "a": (0.0, 1.0)}, direction="minimize", path=path)
+    study.tell({"who": "Böhler", "a": 0.5}, 1.0)
+    study.close()
+    for encoding, shown in (("utf-8", "Böhler"), ("ascii", "B\\u00f6hler"), ("latin-1", "Böhler")):
+        written = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+        assert main(["best", path]) == 0
+        line = written.getvalue().decode(encoding)
+        assert shown in line
+        assert json.loads(line.split("\t")[1])["who"] == "Böhler"
+
+
 def test_status_has_the_settings_that_are_outstanding(boring, file):
     asked = boring("ask", file, "-n", 2)[1]
     assert boring("status", file)[1].endswith(f"outstanding: 0, 1\n{asked}")

@@ -1,6 +1,7 @@
 """Values of before: other spaces, other studies, tables as people write them."""
 
 import json
+import re
 import warnings
 
 import pandas as pd
@@ -331,3 +332,21 @@ def test_a_table_is_encoded_and_decoded_at_once(monkeypatch):
     study.tell(1, 3.0)
     study.told()
     assert [call for call in calls if call[1]] == [("encode", 30), ("decode", 2)]
+
+
+@pytest.mark.parametrize("head", ["Gain", "gain (dB)", "GAIN_", "gian"])
+def test_a_column_that_is_nearly_called_like_a_parameter_is_named(written, head):
+    study = make()
+    with pytest.raises(InvalidInputError, match=f"none 'gain', but '{re.escape(head)}' is there"):
+        study.add(written(f"{head},angle,value\n1,0,2\n"))
+    assert study.status().n_told == 0
+
+
+def test_columns_that_mean_nothing_are_left_out_and_named(written):
+    study = make()
+    with pytest.warns(BoringWarning, match=r"\['operator', 'room'\], which were left out"):
+        study.add(written("room,gain,angle,operator,value\nb,1,0,me,2\n"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.add(written("number,gain,angle,value,status,error,phase,seconds\n0,2,0,2,ok,,,\n"))
+    assert study.status().n_told == 2

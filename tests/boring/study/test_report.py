@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401 (registers random and sobol)
-from boring.parameters import Real
+from boring.parameters import ParameterSpace, Real
+from boring.parameters.report import describe_subspace
 from boring.study import Study
-from boring.study._findings import _unknown_of_subspace
+from boring.study._findings import _unknown_of_subspace, directions_of, importances_of
 from boring.study.report import (
     DirectionReport,
     ImportanceReport,
@@ -148,11 +149,36 @@ def test_units_and_doubts_are_in_the_text():
     assert "gain = 1.5 dB" in text
     assert "kind = b" in text
     assert "Against a constraint: 2." in text
-    assert "2 directions decide, NOT to be trusted yet" in text
-    assert "direction 2: -1.00 kind" in text
+    assert "NOT to be trusted yet; as a guess, 2 directions decide.\nToo few." in text
+    assert "direction 2" not in text
+    assert "interval), a guess as the subspace is:" in text
+    trusted = str(replace(report, subspace_trusted=True, why_no_subspace=None))
+    assert "2 directions decide, it can be trusted." in trusted
+    assert "direction 2: -1.00 kind" in trusted
     assert "- The number of directions is uncertain." in text
     assert "The last 1 evaluation improved the best value by 0.25." in text
     assert "Outlook" not in str(replace(report, outlook=OutlookReport(None, None, 10, None)))
+
+
+def test_what_is_not_trusted_is_a_guess_without_figures(make):
+    estimate = replace(make.estimate(8, 2)[0], trusted=False, trust={"overlap": 0.2})
+    space = ParameterSpace([Real(f"p{i}", 0.0, 1.0) for i in range(8)])
+    described = describe_subspace(estimate, space)
+    assert described.text.startswith("The data do not vouch for this subspace")
+    assert described.exchanges == ((), ())
+    assert "does what" not in described.text
+    report = replace(
+        Study(space, direction="minimize", seed=0).report(),
+        directions=directions_of(space, estimate),
+        effective_dim=2,
+        importances=importances_of(space, estimate),
+        why_no_subspace="Too few.",
+    )
+    sentence = str(report).split("\n\n")[2]
+    assert sentence.startswith("Active subspace: NOT to be trusted yet; as a guess, 2 directions")
+    assert f"made mostly of {report.importances[0].parameter}, " in sentence
+    assert sentence.endswith(" others.\nToo few.")
+    assert "does what" not in str(report)
 
 
 @pytest.mark.parametrize(("difference", "doubts"), [(2.9, 1), (3.1, 0)])
@@ -208,6 +234,7 @@ def test_the_rest_is_held_against_the_noise_or_the_spread():
         report,
         directions=(direction,),
         effective_dim=1,
+        subspace_trusted=True,
         why_no_subspace=None,
         outlook=outlook,
         rest=RestReport(("offset",), 0.01),
@@ -217,3 +244,15 @@ def test_the_rest_is_held_against_the_noise_or_the_spread():
     assert "all values so far have one of 2." in str(known)
     assert "less than the noise of one evaluation, 0.5" in str(replace(known, noise_std=0.5))
     assert "The last 5 evaluations did not improve the best value." in str(known)
+
+
+def test_names_with_line_ends_and_tabs_leave_the_tables_in_one_line_each():
+    study = Study({"ga\nin": (0.0, 1.0), "b\tc": (0.0, 1.0)}, direction="minimize", seed=0)
+    rng = np.random.default_rng(0)
+    for a, b in rng.uniform(0.0, 1.0, (20, 2)):
+        study.tell({"ga\nin": a, "b\tc": b}, (a + b) ** 2)
+    text = str(study.report())
+    assert "\t" not in text
+    assert "  ga in = " in text
+    assert re.search(r"\n  ga in +\d", text)
+    assert re.search(r"\n  b c   +\d", text)

@@ -13,7 +13,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from boring.exceptions import EvaluationError, InvalidInputError, JournalError
+from boring.exceptions import (
+    EvaluationError,
+    InvalidInputError,
+    JournalError,
+    NonFiniteWarning,
+)
 from boring.parameters import ParameterSpace, Real
 from boring.stopping import ExpectedImprovementBelow, Target
 from boring.study import Study
@@ -368,7 +373,8 @@ def test_integers_beyond_floats_and_errors_without_a_text_are_outcomes():
 
     returned = []
     study = make()
-    study.run(strange, 3)
+    with pytest.warns(NonFiniteWarning, match="all 3 of this run failed"):
+        study.run(strange, 3)
     rows = study.rows()
     assert [row["value"] for row in rows[:2]] == [float("inf"), float("-inf")]
     assert rows[2]["error"] == "MuteError: (it has no text)"
