@@ -37,6 +37,7 @@ from boring.models.classification import ProbitClassifier
 from boring.models.gp import FitResult, GaussianProcessModel
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
+from boring.sample import sample
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
 from boring.warping import LARGEST, moderate, restore
@@ -342,7 +343,8 @@ def fit_constraint(X: FloatArray, constraint: FloatArray) -> GaussianProcess:
     """Fit the GP of a constraint: the likeliest of four.
 
     A squared-exponential and a Matern-5/2 kernel, each isotropic and then in the metric that its
-    isotropic fit sees (`boring.subspace.gradient_metric`).
+    isotropic fit sees (`boring.subspace.gradient_metric`). Of very many points those nearest to the
+    boundary and a sample of the others are fitted to (`boring.sample`).
 
     Parameters
     ----------
@@ -356,13 +358,16 @@ def fit_constraint(X: FloatArray, constraint: FloatArray) -> GaussianProcess:
     """
     margins, dim = margin_warp(constraint), X.shape[1]
     start = np.array([VARIANCE_PRIOR.mean, dimension_scaled(dim).mean, NOISE_PRIOR.mean])
+    rows = sample(-np.abs(margins))
+    some, their_margins = X[rows], margins[rows]
     fits: list[tuple[FitResult, GaussianProcessModel]] = []
     for profile in (SQUARED_EXPONENTIAL, MATERN52):
         model = _constraint_model(profile, Isotropic(), dim)
-        fit = model.fit(X, margins, start, max_iterations=FIT_ITERATIONS)
-        stretched, _ = metric_map(model.condition(fit.theta, X, margins), X, METRIC_FLOOR)
+        fit = model.fit(some, their_margins, start, max_iterations=FIT_ITERATIONS)
+        isotropic = model.condition(fit.theta, some, their_margins)
+        stretched, _ = metric_map(isotropic, some, METRIC_FLOOR)
         in_metric = _constraint_model(profile, stretched, dim)
-        refit = in_metric.fit(X, margins, fit.theta, max_iterations=FIT_ITERATIONS)
+        refit = in_metric.fit(some, their_margins, fit.theta, max_iterations=FIT_ITERATIONS)
         fits += [(fit, model), (refit, in_metric)]
     best, model = min(fits, key=lambda pair: pair[0].value)
     return model.condition(best.theta, X, margins)

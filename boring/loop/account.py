@@ -20,6 +20,7 @@ from boring.exceptions import SubspaceWarning
 from boring.loop.passive_draw import unexplained_changes
 from boring.loop.schedule import FEWEST_FIRST
 from boring.loop.subspace_turn import TRUSTED_GATE, factor_of, gate_of
+from boring.sample import sample
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
 from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
@@ -57,7 +58,7 @@ def account_of_subspace(
     draws: FloatArray | None = None,
     n_first: int = FEWEST_FIRST,
 ) -> SubspaceEstimate:
-    """Estimate the subspace from the data of a run.
+    """Estimate the subspace from the data of a run, of very many points from `boring.sample`.
 
     Parameters
     ----------
@@ -89,11 +90,12 @@ def account_of_subspace(
         cross-validation says so. A W of all inputs names nothing and is not trusted.
     """
     starts = [factor_of(memory, X.shape[1])] if memory else []
+    rows = sample(y)
     stretch = most_evident_stretch(
-        X, y, effective_dim, max_effective_dim, rng=rng, starts=starts, nearby=nearby
+        X[rows], y[rows], effective_dim, max_effective_dim, rng=rng, starts=starts, nearby=nearby
     )
     estimate = _estimate(
-        X,
+        X[rows],
         stretch.values,
         stretch.effective_dim,
         rng=rng,

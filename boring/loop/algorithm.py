@@ -28,7 +28,7 @@ from boring.box_search import (
     search_info,
 )
 from boring.data import Observations
-from boring.effort import Effort, Kind, effort_of
+from boring.effort import MOST_POINTS, Effort, Kind, effort_of
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.credit import credit_after, leader
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
@@ -81,6 +81,13 @@ class BoringOptimizer(NamingOptimizer):
     seed : int, SeedSequence or None
     **options
         See `BoringOptions`.
+
+    Notes
+    -----
+    Predictions take all points, n^3 a model, but hyperparameters and directions are learned from
+    500 at most: the best, some others, and for the local model the nearest (`boring.sample`). With
+    1,000 or 2,000 points told, the asks that learn take 10 to 15 seconds, with ``ask_seconds=2``
+    2 to 5, and the others up to 3. From some thousand on take another method.
 
     Examples
     --------
@@ -190,7 +197,7 @@ class BoringOptimizer(NamingOptimizer):
             "trust region": step.radius,
             "directions": step.directions,
             **_subspace_info(member),
-            **self._effort_info(effort, step.left_out, learned=step.learned),
+            **self._effort_info(effort, context, step.left_out, learned=step.learned),
         }
         return Proposal(step.x, memory, info)
 
@@ -214,7 +221,7 @@ class BoringOptimizer(NamingOptimizer):
         not_refitted = tuple(f"refitting {name}" for name in portfolio.not_refitted)
         extra_info = {
             **portfolio_info(portfolio),
-            **self._effort_info(effort, (*member.left_out, *not_refitted), member),
+            **self._effort_info(effort, context, (*member.left_out, *not_refitted), member),
         }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0 and leads != "plain":
@@ -303,7 +310,7 @@ class BoringOptimizer(NamingOptimizer):
             effort = self._effort("whole box", context)
             member = self._subspace_step(told, 0, memory.get("subspace", {}), context, effort)
             memory["subspace"] = member.memory
-            extra_info = self._effort_info(effort, member.left_out, member)
+            extra_info = self._effort_info(effort, context, member.left_out, member)
             if member.posterior is not None and member.gate > 0:
                 return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         else:
@@ -365,11 +372,13 @@ class BoringOptimizer(NamingOptimizer):
         return take_turn(X, values, known, limit, memory, context.rng, effort, noise)
 
     def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
-        return effort_of(kind, context.asks, self.options.ask_seconds)
+        n = len(context.data) + len(context.pending)
+        return effort_of(kind, context.asks, self.options.ask_seconds, n)
 
     def _effort_info(
         self,
         effort: Effort,
+        context: ProposalContext,
         left_out: tuple[str, ...],
         member: SubspaceMember | None = None,
         *,
@@ -378,12 +387,17 @@ class BoringOptimizer(NamingOptimizer):
         """Return what to record of the effort; nothing without a budget."""
         if self.options.ask_seconds is None:
             return {}
-        if member is not None and effort.search:
-            left_out = (*left_out, "starts of the search")
+        points = len(context.data) + len(context.pending)
+        if member is not None:
+            learned = member.learned
+            left_out = (*left_out, "starts of the search") if effort.search else left_out
+        if learned and effort.points < min(points, MOST_POINTS):
+            left_out = (*left_out, "points to learn from")
         return {
             "effort": effort.level,
+            "points": points,
             "left out": ", ".join(left_out) or None,
-            "learned": int(learned if member is None else member.learned),
+            "learned": int(learned),
         }
 
     @property

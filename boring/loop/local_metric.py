@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from boring.effort import MOST_POINTS
 from boring.exceptions import FitError
 from boring.kernels import FeatureMap, Stretched
 from boring.subspace.dimension import DimensionRow
@@ -45,6 +46,7 @@ def update_directions(
     effective_dims: Sequence[int],
     rng: np.random.Generator,
     best: int | None = None,
+    most: int = MOST_POINTS,
 ) -> dict[str, Any]:
     """Return the memory of the directions, learned anew where that is due.
 
@@ -60,6 +62,8 @@ def update_directions(
     rng : numpy.random.Generator
     best : int, optional
         Row of the incumbent; default that of the largest value.
+    most : int, default 500
+        Where there are more points, as many are learned from as if there were so many.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def update_directions(
     if last is not None:
         dimensions = [d for d in effective_dims if abs(d - last.effective_dim) <= 1]
     try:
-        learned = learn_nearby_factors(X, y, dimensions, rng=rng, last=last, best=best)
+        learned = learn_nearby_factors(X, y, dimensions, rng=rng, last=last, best=best, most=most)
     except (FitError, np.linalg.LinAlgError):
         return {**memory, "n": n}
     if learned is None:

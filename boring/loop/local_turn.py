@@ -34,7 +34,7 @@ from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.local_domain import best_in_domain
 from boring.acquisition.ucb import LowerConfidenceBound
 from boring.domain import Domain
-from boring.effort import FULL, Effort
+from boring.effort import FULL, MOST_POINTS, Effort
 from boring.feasibility import Feasibility, LogSum
 from boring.kernels import FeatureMap, Isotropic
 from boring.loop.local_metric import directions_map, is_due, update_directions
@@ -55,8 +55,8 @@ from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
 
 # Points in the model: so many per dimension, but at least so many, and where there are many
-# dimensions at most half of all. [chosen here: with 4 per dimension camelback 2-in-5 ends 30
-# times higher]
+# dimensions at most half of all, and at most 500. [chosen here: with 4 per dimension camelback
+# 2-in-5 ends 30 times higher]
 POINTS_PER_DIMENSION = 7
 LEAST_POINTS = 20
 MANY_DIMENSIONS = 10
@@ -268,7 +268,7 @@ def local_step(
     due = in_metric and not sees_noise and is_due(X, directions, effective_dims)
     learns = due and effort.may_learn
     if learns:
-        directions = update_directions(X, y, directions, effective_dims, rng, best)
+        directions = update_directions(X, y, directions, effective_dims, rng, best, effort.points)
     remembered["directions"] = directions
     along = None if sees_noise else directions_map(directions)
     posterior = fit_local(U, values - values.mean(), in_metric, known, sees_noise, along)
@@ -328,7 +328,7 @@ def _neighbours(X: FloatArray, best: int, radius: float | None) -> tuple[np.ndar
     n, dim = X.shape
     wanted = POINTS_PER_DIMENSION * dim
     if dim > MANY_DIMENSIONS:
-        wanted = min(wanted, n // 2)
+        wanted = min(wanted, n // 2, MOST_POINTS)
     distances = np.linalg.norm(X - X[best], axis=1)
     if radius is not None:
         within = int(np.sum(distances <= CLOSE_REACH * radius * np.sqrt(dim)))

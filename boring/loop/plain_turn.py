@@ -10,6 +10,7 @@ import numpy as np
 from boring.effort import Effort
 from boring.models.plain import fit_plain, plain_model
 from boring.models.posterior import GaussianProcess
+from boring.sample import sample
 from boring.typing import FloatArray
 from boring.warping import standardize, warped_noise
 
@@ -49,5 +50,6 @@ def posterior_of_trend(
     if memory and effort.refits == "none":
         theta, cold_at = np.array(memory["theta"]), int(memory["cold_at"])
     else:
-        theta, cold_at = fit_plain(model, X, values, memory)
+        rows = sample(values)
+        theta, cold_at = fit_plain(model, X[rows], values[rows], memory)
     return model.condition(theta, X, values), {"theta": theta.tolist(), "cold_at": cold_at}

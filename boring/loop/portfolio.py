@@ -63,6 +63,7 @@ from boring.models.priors import (
     shared_lengthscale,
 )
 from boring.rng import keyed_generator
+from boring.sample import sample
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import FloatArray
 
@@ -268,7 +269,7 @@ def fit_portfolio(
     effort: Effort = FULL,
     noise_variance: float | None = None,
 ) -> Portfolio:
-    """Score what is new, then refit every member.
+    """Score what is new, then refit every member, from a sample where there are very many points.
 
     Parameters
     ----------
@@ -375,5 +376,6 @@ def _refit(
     if theta is None or restart:
         starts.append(prior_mode(model))
         budgets.append(COLD_ITERATIONS)
-    fit = model.fit_best(X, y, starts, max_iterations=budgets)
+    rows = sample(y)
+    fit = model.fit_best(X[rows], y[rows], starts, max_iterations=budgets)
     return model.condition(fit.theta, X, y)

@@ -36,6 +36,7 @@ from boring.loop.trust_region import same_rows
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Frobenius, dimension_scaled
+from boring.sample import sample
 from boring.subspace.clustered import choose_and_learn
 from boring.subspace.factor_fit import basis_of
 from boring.subspace.stiefel import largest_angle
@@ -191,7 +192,8 @@ def take_turn(
         What `SubspaceMember.memory` was at the last step; empty at the first.
     rng : numpy.random.Generator
     effort : Effort, optional
-        Whether M may be learned anew where that is due, and whether anything is refitted.
+        Whether M may be learned anew where that is due, from how many points, and whether anything
+        is refitted.
     noise_variance : float, optional
         Known, units of y squared; None learns it.
     """
@@ -216,7 +218,8 @@ def take_turn(
     starts, budgets = [], []
     if learns:
         learned_at = n
-        M = choose_and_learn(X, y, effective_dim, max_effective_dim, rng=rng)
+        rows = sample(y, effort.points)
+        M = choose_and_learn(X[rows], y[rows], effective_dim, max_effective_dim, rng=rng)
         if M.shape[1] != rank:
             rank, last = M.shape[1], None
         starts.append(factor_start(M))
@@ -225,7 +228,8 @@ def take_turn(
         starts.append(last)
         budgets.append(WARM_ITERATIONS)
     model = subspace_model(dim, rank).with_noise(noise_variance)
-    fit = model.fit_best(X, y, starts, max_iterations=budgets)
+    rows = sample(y)
+    fit = model.fit_best(X[rows], y[rows], starts, max_iterations=budgets)
     iso_theta = np.array(memory["iso_theta"]) if memory else None
     iso = fit_iso(X, y, iso_theta, noise_variance)
     remembered = {

@@ -88,9 +88,9 @@ class NearbyFactors:
         return 1.0 - within < SETTLED_SHARE
 
 
-def nearest(X: FloatArray, best: int) -> np.ndarray:
+def nearest(X: FloatArray, best: int, most: int | None = None) -> np.ndarray:
     """Return the indices of the points from which factors around X[best] are learned."""
-    n = len(X)
+    n = len(X) if most is None else min(len(X), most)
     count = max(int(NEAR_SHARE * n), min(n, FEWEST_NEAR))
     distances = np.linalg.norm(X - X[best], axis=1)
     return np.argsort(distances, kind="stable")[:count]
@@ -105,6 +105,7 @@ def learn_nearby_factors(
     last: NearbyFactors | None = None,
     n_hops: int = N_HOPS,
     best: int | None = None,
+    most: int | None = None,
 ) -> NearbyFactors | None:
     """Learn factors M (D, d) from the points around the incumbent.
 
@@ -122,6 +123,8 @@ def learn_nearby_factors(
         Of each d below D.
     best : int, optional
         Row of the incumbent; default that of the largest value.
+    most : int, optional
+        Where there are more points, as many are near as if there were so many.
 
     Returns
     -------
@@ -136,7 +139,7 @@ def learn_nearby_factors(
         the best one that squares of the other distances, in units of theirs, are no floats.
     """
     best = int(np.argmax(y)) if best is None else best
-    near = nearest(X, best)
+    near = nearest(X, best, most)
     dim = X.shape[1]
     ranks = [d for d in dimensions if n_free_parameters(dim, d) <= len(near)]
     if not ranks or len(near) < 2:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import boring.optimizer
-from boring.effort import FULL, PATIENCE, Effort, effort_of
+from boring.effort import FULL, MOST_POINTS, PATIENCE, Effort, effort_of
 from boring.exceptions import InvalidInputError
 from boring.history import Ask
 from boring.loop import algorithm
 from boring.loop.algorithm import BoringOptimizer
 from boring.loop.fresh_start import fresh_point
+from boring.models.gp import GaussianProcessModel
 
 BOX = [[-1.0, 1.0]] * 3
 
@@ -50,7 +51,7 @@ def _new(**options) -> BoringOptimizer:
 
 
 def _ask(number: int, seconds: float, level: int = 0, phase: str = "portfolio", learned: int = 0):
-    info = {"effort": level, "learned": learned}
+    info = {"effort": level, "learned": learned, "points": number}
     return Ask(number, np.zeros(1), phase, info, None, seconds)
 
 
@@ -61,7 +62,7 @@ def test_without_a_budget_time_decides_nothing(clock) -> None:
     np.testing.assert_array_equal(slow.data.X, fast.data.X)
     assert slow.memory == fast.memory
     assert all("effort" not in record.info for record in slow.state().history.asks)
-    assert effort_of("whole box", [_ask(9, 1e9)], None) == FULL
+    assert effort_of("whole box", [_ask(9, 1e9)], None, 10) == FULL
 
 
 def test_a_budget_that_is_never_reached_changes_no_point(clock) -> None:
@@ -155,22 +156,20 @@ def test_the_times_come_from_the_record_not_from_the_clock(clock) -> None:
 
 def test_a_learning_ask_is_foreseen_and_remembered() -> None:
     fast, slow = [_ask(20, 0.01)], [_ask(20, 0.1)]
-    assert effort_of("whole box", fast, 1.0).may_learn
-    assert not effort_of("whole box", slow, 1.0).may_learn
-    seen = [_ask(18, 0.2, learned=1), _ask(20, 0.1)]
-    assert effort_of("whole box", seen, 1.0).may_learn, "the record beats the rule of thumb"
-    assert effort_of("whole box", [_ask(18, 9.0, learned=1), _ask(20, 0.1)], 1.0) == Effort(
-        0, False
-    )
+    assert effort_of("whole box", fast, 1.0, 21).may_learn
+    assert not effort_of("whole box", slow, 1.0, 21).may_learn
+    seen, overran = ([_ask(18, seconds, learned=1), _ask(20, 0.1)] for seconds in (0.2, 9.0))
+    assert effort_of("whole box", seen, 1.0, 21).may_learn, "the record beats the rule of thumb"
+    assert effort_of("whole box", overran, 1.0, 21) == Effort(0, False)
 
 
 def test_what_the_local_model_learns_and_the_subspace_do_not_speak_for_each_other() -> None:
     asks = [_ask(18, 9.0, learned=1), _ask(19, 0.2, phase="local", learned=1)]
-    assert not effort_of("whole box", asks, 1.0).may_learn
-    assert effort_of("local", asks, 1.0) == FULL
+    assert not effort_of("whole box", asks, 1.0, 20).may_learn
+    assert effort_of("local", asks, 1.0, 20) == FULL
     slow = [_ask(18, 0.2, learned=1), _ask(19, 9.0, phase="local", learned=1)]
-    assert effort_of("whole box", slow, 1.0).may_learn
-    assert effort_of("local", slow, 1.0) == Effort(0, False), "its metric need not be left out"
+    assert effort_of("whole box", slow, 1.0, 21).may_learn
+    assert effort_of("local", slow, 1.0, 21) == Effort(0, False), "its metric need not be left out"
 
 
 def _at_the_local_turn(optimizer: BoringOptimizer, X) -> BoringOptimizer:
@@ -220,15 +219,72 @@ def test_a_fresh_start_learns_no_directions_where_the_local_model_would_not(
 
 def test_after_calm_the_effort_rises_again() -> None:
     asks = [_ask(100 + i, 0.1, level=2) for i in range(PATIENCE)]
-    assert effort_of("whole box", asks, 1.0).level == 1
-    assert effort_of("whole box", asks[1:], 1.0).level == 2
-    assert effort_of("whole box", [_ask(99, 3.0, level=2), *asks[1:]], 1.0).level == 2
+    assert effort_of("whole box", asks, 1.0, 110).level == 1
+    assert effort_of("whole box", asks[1:], 1.0, 110).level == 2
+    assert effort_of("whole box", [_ask(99, 3.0, level=2), *asks[1:]], 1.0, 110).level == 2
+
+
+def test_records_count_by_their_points_not_by_their_numbers() -> None:
+    """After 1,000 earlier points the second ask forgot what the first one took."""
+    first = Ask(0, np.zeros(1), "local", {"effort": 0, "learned": 1, "points": 1000}, None, 69.0)
+    quick = Ask(1, np.zeros(1), "local", {"effort": 0, "learned": 0, "points": 1001}, None, 0.6)
+    for asks in ([first], [first, quick]):
+        assert not effort_of("local", asks, 2.0, 1002).may_learn
+        assert effort_of("local", asks, 2.0, 1002).level == 0
+    assert effort_of("local", [quick], 0.7, 1002).level == 0, "one point more costs little"
+
+
+def test_the_first_asks_learn_from_as_many_points_as_an_estimate_allows() -> None:
+    points = [effort_of("local", [], seconds, 1000).points for seconds in (1e-3, 1.0, 2.0, 60.0)]
+    assert points[0] < points[1] < points[2] < points[3] == MOST_POINTS
+    assert effort_of("local", [], 2.0, 1000).may_learn
+    seen = [_ask(400, 1.5, phase="local", learned=1)]
+    assert effort_of("local", seen, 2.0, 410).points == MOST_POINTS, "the record decides"
+    assert effort_of("local", seen, 2.0, 501).points == points[2]
+    assert effort_of("local", seen, None, 1000) == FULL
+
+
+def _with_earlier_points(**options) -> BoringOptimizer:
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (600, 3))
+    return _new(**options).tell(X, [_objective(x) for x in X])
+
+
+def test_nothing_is_fitted_to_more_points_than_are_learned_from(monkeypatch) -> None:
+    fitted, conditioned = set(), set()
+    whole, posterior = GaussianProcessModel.fit, GaussianProcessModel.condition
+
+    def fit(self, X, y, *arguments, **named):
+        fitted.add(len(X))
+        return whole(self, X, y, *arguments, **named)
+
+    def condition(self, theta, X, y):
+        conditioned.add(len(X))
+        return posterior(self, theta, X, y)
+
+    monkeypatch.setattr(GaussianProcessModel, "fit", fit)
+    monkeypatch.setattr(GaussianProcessModel, "condition", condition)
+    optimizer = _run(_with_earlier_points(ask_seconds=0.05), 604)
+    assert {"local", "portfolio"} <= {ask.phase for ask in optimizer.history.asks}
+    assert max(fitted) == MOST_POINTS
+    assert max(conditioned) >= 600, "predictions are made from all points"
+    learned = [ask.info for ask in optimizer.history.asks if ask.info["learned"]]
+    assert learned
+    assert all("points to learn from" in info["left out"] for info in learned)
+    assert [ask.info["points"] for ask in optimizer.history.asks] == [600, 601, 602, 603]
+
+
+def test_a_run_with_many_earlier_points_goes_on_as_it_would_have(clock) -> None:
+    whole = _run(_with_earlier_points(ask_seconds=0.05), 604)
+    halted = _run(_with_earlier_points(ask_seconds=0.05), 602)
+    resumed = _run(BoringOptimizer.from_state(halted.state()), 604)
+    np.testing.assert_array_equal(whole.data.X, resumed.data.X)
+    assert whole.memory == resumed.memory
 
 
 def test_local_asks_do_not_speak_for_the_whole_box() -> None:
     asks = [_ask(50, 0.1, phase="local")]
-    assert effort_of("local", asks, 0.01).level == 1
-    assert effort_of("whole box", asks, 0.01) == FULL
+    assert effort_of("local", asks, 0.01, 51).level == 1
+    assert effort_of("whole box", asks, 0.01, 51).level == 0
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), "soon"])

@@ -19,6 +19,7 @@ from boring.feasibility import (
     margin_warp,
 )
 from boring.loop.local_turn import fit_local
+from boring.models.gp import GaussianProcessModel
 from boring.testing import check_gradient
 
 NAN = float("nan")
@@ -187,6 +188,23 @@ def test_units_of_constraints_do_not_matter(rng, unit):
     np.testing.assert_allclose(scaled.value(U), plain.value(U), rtol=1e-3, atol=1e-6)
     near = scaled.near(X[0], 0.3, 20, fit_local).value(U)
     assert np.isfinite(near).all()
+
+
+def test_of_very_many_points_a_sample_fits_a_constraint_and_all_foretell_it(rng, monkeypatch):
+    fitted, fit = [], GaussianProcessModel.fit
+
+    def counted(self, X, y, *arguments, **named):
+        fitted.append(len(X))
+        return fit(self, X, y, *arguments, **named)
+
+    monkeypatch.setattr(GaussianProcessModel, "fit", counted)
+    X = rng.uniform(-1, 1, (600, 3))
+    posterior = fit_constraint(X, half_space(X))
+    assert fitted == [500] * 4
+    assert len(posterior.X) == 600
+    others = rng.uniform(-1, 1, (200, 3))
+    agree = (posterior.predict(others)[0] > 0) == (half_space(others) < 0)
+    assert agree.mean() > 0.98
 
 
 def test_the_warp_keeps_signs_and_takes_infinities():

@@ -164,3 +164,18 @@ def test_a_summary_tells_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (
         "all else drawn anew 3 times, changes of the value by 0.20% of the spread at most" in text
     )
+
+
+def test_of_very_many_points_a_sample_names_the_subspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def judged(X, y, effective_dim, **options):
+        seen.append((len(X), len(y)))
+        return _estimate_of(40, -1, 1, 0, 1)
+
+    monkeypatch.setattr(account, "most_evident_stretch", _known_stretch)
+    monkeypatch.setattr(account, "_estimate", judged)
+    for n in (500, 600):
+        X = np.random.default_rng(0).uniform(-1, 1, (n, 4))
+        account.account_of_subspace(X, X[:, 0], 1, 4, {}, np.random.default_rng(1))
+    assert seen == [(500, 500)] * 2

@@ -55,7 +55,7 @@ def test_the_memory_is_json_and_the_neighbours_of_the_last_choice_compete(monkey
     first = json.loads(json.dumps(_update(X[:40], y[:40], {}, range(1, 6))))
     seen = []
 
-    def learn(X, y, dimensions, *, rng, last, best):
+    def learn(X, y, dimensions, *, rng, last, best, most):
         seen.append((list(dimensions), {d: M.shape for d, M in last.factors.items()}))
 
     monkeypatch.setattr(local_metric, "learn_nearby_factors", learn)
@@ -85,9 +85,9 @@ def test_directions_are_those_around_the_feasible_incumbent(monkeypatch) -> None
     judged = np.where(eligible, y, y.min() - 1.0)
     centers = []
 
-    def looked_at(X, best):
+    def looked_at(X, best, most):
         centers.append(best)
-        return nearest(X, best)
+        return nearest(X, best, most)
 
     monkeypatch.setattr(nearby, "nearest", looked_at)
     step = local_step(

@@ -46,6 +46,7 @@ def test_the_nearest_points_alone_are_looked_at() -> None:
     assert sorted(near) == list(range(25, 100))
     assert len(nearest(X[:60], 0)) == 50
     assert len(nearest(X[:20], 0)) == 20
+    np.testing.assert_array_equal(nearest(X, 99, 80), near[:60])
 
 
 def test_what_far_points_are_worth_changes_nothing() -> None:
