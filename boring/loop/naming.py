@@ -114,7 +114,8 @@ class NamingOptimizer(Optimizer):
         """A GP of the objective in the caller's units and sign; None before there is data.
 
         On the loop's factor if its gate is open. Of earlier values, as long as the gate has scored
-        none, on `subspace` if that is trusted, which takes seconds. Else with one lengthscale.
+        none, on `subspace` if that is trusted, which takes seconds. Else with one lengthscale, or
+        with one for each input where that is plainly likelier.
         """
         return self._models.of(self._history, self._model)
 
