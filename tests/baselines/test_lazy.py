@@ -110,7 +110,7 @@ def test_search_is_repeatable_and_needs_an_embedding_and_a_finite_value():
     with pytest.raises(InvalidInputError, match="at least one"):
         interleaved_search(loss, [], 5, direction="minimize")
     with (
-        pytest.warns(UserWarning, match="Values should be finite"),
+        pytest.warns(UserWarning, match="should be finite"),
         pytest.raises(InvalidInputError, match="None of 8 values is finite"),
     ):
         search(lambda x: float("nan"))
