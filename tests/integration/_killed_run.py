@@ -14,6 +14,9 @@ BOUNDS = [(-1.0, 2.0), (0.0, 0.5), (10.0, 30.0)]
 N_EVALUATIONS = 9
 N_INITIAL = 4
 SEED = 7
+#: Seconds of an evaluation. The kill comes after at most five and .03 seconds: the other four must
+#: take longer, however quick the processor.
+PAUSE = 0.02
 #: One of each kind, for every kill costs the loading of a journal and the fits of a run; that each
 #: method resumes from its journal, wherever that ends, is the conformance suite's.
 OF_EACH_KIND = frozenset(
@@ -38,7 +41,7 @@ def run(method, options, journal, log, error):
     """Run to the end, each value on a line of the log; leave the traceback of what is raised."""
 
     def fun(x):
-        time.sleep(0.002)
+        time.sleep(PAUSE)
         y = objective(x)
         with Path(log).open("a") as file:
             file.write(repr(y) + "\n")
