@@ -14,8 +14,7 @@ search for a point of the whole box:
 
     0  everything;
     1  hyperparameters are refitted for the best member of the portfolio alone;
-    2  nothing is refitted, points of one batch share the models, and the acquisition is searched
-       from fewer starts.
+    2  nothing is refitted, a batch shares its models, and the search has fewer starts.
 
 The local model has one step down: no further rounds in metrics, and one start. Learning the
 subspace anew is decided apart, since it takes as long as many asks, and so is learning the
