@@ -75,9 +75,14 @@ class ProposalContext:
     __repr__ = fields_in_brief
 
     @property
+    def n_points(self) -> int:
+        """Number of points told or out."""
+        return len(self.data) + len(self.pending)
+
+    @property
     def position(self) -> int:
         """Number of points told, out, or taken back: no two asks of a run share it."""
-        return len(self.data) + len(self.pending) + self.n_withdrawn
+        return self.n_points + self.n_withdrawn
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ class EmbeddedOptimizer(Optimizer):
         return np.vstack([np.empty((0, self.space.dim)), *rows])
 
     def _propose(self, context: ProposalContext) -> Proposal:
-        run = (len(context.data) + len(context.pending)) % len(self.features)
+        run = context.n_points % len(self.features)
         features = self.features[run]
         rows = self._rows_of_run(run, context.data.finite_X)
         info: dict[str, float | int | str | bool | None] = {"run": run, "n_run": len(rows)}

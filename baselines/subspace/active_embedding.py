@@ -136,7 +136,7 @@ class ActiveEmbeddingOptimizer(Optimizer):
         posterior = with_fantasies(marginal.posterior, context.pending, context.data.failing_X)
         if len(posterior.y) > len(y):
             marginal = MarginalGP(posterior)
-        learning = len(context.data) + len(context.pending) < self.options.n_learning
+        learning = context.n_points < self.options.n_learning
         info: dict[str, InfoValue] = {"noise_variance": marginal.noise_variance}
         if learning:
             x, information = most_informative(marginal, context.rng)

@@ -251,7 +251,7 @@ class TwoPhaseOptimizer(Optimizer):
         posterior = with_fantasies(
             model.condition(fit.theta, X, y), context.pending, context.data.failing_X
         )
-        round_number = max(1, len(context.data) + len(context.pending) - self.n_sampling + 1)
+        round_number = max(1, context.n_points - self.n_sampling + 1)
         acquisition = acquisition_of(
             self.options.acquisition, posterior, float(y.max()), k or dim, round_number
         )

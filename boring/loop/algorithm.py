@@ -133,7 +133,7 @@ class BoringOptimizer(NamingOptimizer):
         if not told.has_incumbent or not context.data.is_informative:
             return self._feasibility_turn(context)
         memory, remembered = context.memory, dict(context.memory)
-        number = len(context.data) + len(context.pending)
+        number = context.n_points
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
@@ -372,8 +372,7 @@ class BoringOptimizer(NamingOptimizer):
         return take_turn(X, values, known, limit, memory, context.rng, effort, noise)
 
     def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
-        n = len(context.data) + len(context.pending)
-        return effort_of(kind, context.asks, self.options.ask_seconds, n)
+        return effort_of(kind, context.asks, self.options.ask_seconds, context.n_points)
 
     def _effort_info(
         self,
@@ -387,7 +386,7 @@ class BoringOptimizer(NamingOptimizer):
         """Return what to record of the effort; nothing without a budget."""
         if self.options.ask_seconds is None:
             return {}
-        points = len(context.data) + len(context.pending)
+        points = context.n_points
         if member is not None:
             learned = member.learned
             left_out = (*left_out, "starts of the search") if effort.search else left_out
