@@ -60,9 +60,10 @@ test-all: lint types ## The same with the slow statistical tests
 	@echo "==> Testing, slow tier included"
 	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal -q -m "slow or not slow"
 
-lint: $(INSTALLED) ## Style and docstrings (ruff)
+lint: $(INSTALLED) ## Style, layout and docstrings (ruff)
 	@echo "==> Linting with ruff"
 	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
 
 types: $(INSTALLED) ## Type hints (mypy --strict)
 	@echo "==> Checking types with mypy"

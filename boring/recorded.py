@@ -33,9 +33,7 @@ MAX_DEFAULT_N_INITIAL = 10
 """Bounds of the default initial design, D + 3 points between them (chosen here: longer designs
 delay the model and gain nothing in the end)."""
 
-KEYWORDS = (
-    *("direction", "n_initial", "seed", "domain", "repeats", "n_constraints", "noise_std"),
-)
+KEYWORDS = ("direction", "n_initial", "seed", "domain", "repeats", "n_constraints", "noise_std")
 """Arguments of every optimiser, among which a misspelt option may be meant."""
 
 
