@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-__all__ = ["fields_in_brief", "in_brief", "shortened"]
+__all__ = ["fields_in_brief", "in_brief", "listed", "shortened"]
 
 MOST = 20
 """Entries up to which all are shown: the settings of a small study are read in full."""
@@ -46,12 +46,19 @@ def in_brief(value: Any) -> str:
             return f"array of shape {value.shape}"
         value = value.tolist()
     if isinstance(value, list):
-        return f"[{_listed(value, len(value), in_brief)}]"
+        return f"[{listed(value)}]"
     if isinstance(value, tuple):
-        return f"({_listed(value, len(value), in_brief)}{',' if len(value) == 1 else ''})"
+        return f"({listed(value)}{',' if len(value) == 1 else ''})"
     if isinstance(value, Mapping):
-        return f"{{{_listed(value.items(), len(value), _pair)}}}"
+        return f"{{{listed(value.items(), _pair)}}}"
     return shortened(repr(value))
+
+
+def listed(items: Collection[Any], show: Callable[[Any], str] = in_brief, most: int = MOST) -> str:
+    """Return items side by side; of more than so many, the first and how many there are."""
+    n = len(items)
+    first, more = (n, "") if n <= most else (FIRST, f", ... {n} in all")
+    return ", ".join(map(show, islice(items, first))) + more
 
 
 def fields_in_brief(self: Any) -> str:
@@ -64,11 +71,6 @@ def fields_in_brief(self: Any) -> str:
 def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text, cut behind so many characters."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-def _listed(items: Iterable[Any], n: int, show: Callable[[Any], str]) -> str:
-    more = "" if n <= MOST else f", ... {n} in all"
-    return ", ".join(map(show, islice(items, n if n <= MOST else FIRST))) + more
 
 
 def _pair(item: tuple[Any, Any]) -> str:

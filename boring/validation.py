@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._brief import in_brief
+from ._brief import in_brief, listed, shortened
 from .exceptions import InvalidInputError, UnknownNameError
 from .typing import FloatArray
 
@@ -35,8 +35,8 @@ __all__ = [
 
 _REAL_KINDS = "iufb"
 
-MOST_NAMES, FIRST_NAMES = 100, 6
-"""Names up to which a message lists all that are known, and those that it lists of more."""
+MOST_NAMES = 100
+"""Names up to which a message lists all that are known: they are short, and one is looked for."""
 
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("random_state", "rng", "random_seed"), "seed makes a run repeatable"),
@@ -384,10 +384,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     "Did you mean 'boring'? Known: boring, sobol."
     """
     names = sorted(set(known))
-    shown = names
-    if len(names) > MOST_NAMES:
-        shown = [*names[:FIRST_NAMES], f"... {len(names)} in all"]
-    listing = f"Known: {', '.join(shown)}." if names else "There are none."
+    listing = f"Known: {listed(names, shortened, MOST_NAMES)}." if names else "There are none."
     near = difflib.get_close_matches(str(name), names, n=1)
     return f"Did you mean {near[0]!r}? {listing}" if near else listing
 

@@ -136,9 +136,10 @@ def test_an_error_of_the_objective_keeps_the_whole_point():
     assert np.array_equal(pickle.loads(pickle.dumps(caught.value)).x, first)
 
 
-def test_many_names_are_counted():
+def test_many_names_are_counted_and_long_ones_cut():
     names = [f"x{i}" for i in range(101)]
     assert suggest("x17", names[:100]).count(",") == 99
     assert suggest("y17", names) == (
         "Did you mean 'x17'? Known: x0, x1, x10, x100, x11, x12, ... 101 in all."
     )
+    assert suggest("b", ["a" * 999]) == f"Known: {shortened('a' * 999)}."
