@@ -85,10 +85,10 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
         if unit < 0.0:  # of values of which smaller ones are better
             posterior = posterior.model.condition(posterior.theta, posterior.X, -posterior.y)
         told = posterior.predict(X)[0]
-        acquisition = LogSum([LogExpectedImprovement(posterior, float(told.max()))])
+        factors: list[Acquisition] = [LogExpectedImprovement(posterior, float(told.max()))]
         if optimizer.n_constraints:
-            acquisition = LogSum([*acquisition.members, Feasibility(optimizer.observed)])
-        value = _largest(optimizer, acquisition, X[int(np.argmax(told))])
+            factors.append(Feasibility(optimizer.observed))
+        value = _largest(optimizer, LogSum(factors), X[int(np.argmax(told))])
     return float(np.exp(value) * abs(unit))
 
 
