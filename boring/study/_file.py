@@ -44,13 +44,16 @@ def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
             "parameters make a new study and add this one to it (Study.add, or 'boring import' in "
             "a shell)."
         )
-    if given is None:
-        return ParameterSpace.from_dict(study["space"])
-    space = ParameterSpace.of(given)
-    if canonical(space.to_dict(), "space") != study["space"]:
+    space = ParameterSpace.from_dict(study["space"]) if given is None else ParameterSpace.of(given)
+    if given is not None and canonical(space.to_dict(), "space") != study["space"]:
         raise JournalError(
             f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
             "that was passed. Pass the same space, or none."
+        )
+    if contents.space != space.box:
+        raise JournalError(
+            f"The points of a study lie in the cube [-1, 1]^{space.dim}; the bounds in line 1 of "
+            f"{contents.path} are others. Put the line back as it was."
         )
     return space
 

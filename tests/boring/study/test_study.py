@@ -204,6 +204,24 @@ def test_parameters_that_were_edited_in_the_file_are_refused(tmp_path):
         assert study.best["parameters"] == {"gain": 1.0, "angle": 10.0}
 
 
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize(
+    "edit", [{"lower": [-2.0, -1.0]}, {"lower": [-1.0] * 3, "upper": [1.0] * 3}]
+)
+def test_a_cube_that_was_edited_in_the_file_is_refused(tmp_path, edit, is_old):
+    path = tmp_path / "run.jsonl"
+    make(path).close()
+    values = json.loads(path.read_text())
+    values["space"].update(edit)
+    if is_old:
+        del values["study"]["digest"]
+    path.write_text(json.dumps(values) + "\n")
+    with pytest.raises(
+        JournalError, match=r"cube \[-1, 1\]\^2; the bounds in line 1 of .*run\.jsonl"
+    ):
+        Study.open(path)
+
+
 def test_no_folder_is_made_for_a_mistyped_path(tmp_path):
     with pytest.raises(JournalError, match="needs a folder that exists"):
         make(tmp_path / "rnus" / "run.jsonl")
