@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from boring._brief import in_brief
 from boring._json import built_in
 from boring.exceptions import InvalidInputError, OutsideSpaceError
+from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 from boring.validation import as_float
 
@@ -79,6 +80,11 @@ class Parameter(ABC):
     def is_numeric(self) -> bool:
         """Whether every value is a number, so that arithmetic may use it."""
         return True
+
+    @property
+    def wholes(self) -> Wholes | None:
+        """Size and divisor of its values, if all of them are whole numbers."""
+        return None
 
     @property
     def is_exact(self) -> bool:

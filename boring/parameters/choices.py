@@ -13,6 +13,7 @@ import numpy as np
 from boring._brief import fields_in_brief
 from boring.parameters.base import IntArray, Parameter, fits_float64, identity, is_number
 from boring.parameters.values import check_choices, check_json, position
+from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 
 __all__ = ["Categorical", "Choice", "Fixed"]
@@ -51,6 +52,12 @@ class Choice(Parameter):
     def is_numeric(self) -> bool:
         """Whether every choice is a number."""
         return all(map(is_number, self.choices))
+
+    @property
+    def wholes(self) -> Wholes | None:
+        """Size and divisor of the choices, if all of them are whole numbers."""
+        is_whole = all(type(choice) is int for choice in self.choices)
+        return Wholes.of(*self.choices) if is_whole else None
 
     @property
     def is_exact(self) -> bool:
@@ -177,6 +184,11 @@ class Fixed(Parameter):
     def is_numeric(self) -> bool:
         """Whether the value is a number."""
         return is_number(self.value)
+
+    @property
+    def wholes(self) -> Wholes | None:
+        """Size and divisor of the value, if it is a whole number."""
+        return Wholes.of(self.value) if type(self.value) is int else None
 
     @property
     def is_exact(self) -> bool:

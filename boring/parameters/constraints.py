@@ -16,6 +16,7 @@ from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
 from boring.parameters.real import Real
 from boring.parameters.whole import Integer
+from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 
 __all__ = ["KnownConstraint", "as_constraint"]
@@ -115,6 +116,15 @@ class LinearInequalities(KnownConstraint):
                 f"{rounded[0]!r} may take them. Count it from another origin, or pass a function "
                 "of a configuration."
             )
+        for i, row in enumerate(matrix):
+            terms = [(c, p.wholes) for p, c in zip(numeric, row.tolist(), strict=True) if c]
+            whole = [Wholes.of(int(c)) * wholes for c, wholes in terms if wholes and c % 1 == 0]
+            if len(whole) == len(terms) and not sum(whole, Wholes.of(0)).is_exact:
+                raise InvalidInputError(
+                    "A linear constraint is computed in float64, which rounds whole numbers beyond "
+                    f"2**53; the sum of row {i} may reach them. Count from another origin or in a "
+                    "larger unit, or pass a function of a configuration."
+                )
         is_real = np.array([isinstance(p, Real) and p.step is None for p in numeric])
         equal = (self.lower == self.upper) & (matrix[:, is_real] != 0.0).any(axis=1)
         if equal.any():

@@ -30,6 +30,7 @@ from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter, is_number
 from boring.parameters.real import Real
 from boring.parameters.values import position
+from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 from boring.validation import as_float, suggest
 
@@ -206,7 +207,7 @@ class _Parser:
             equal = self.equality(left, right)
             return equal if isinstance(op, ast.Eq) else _negated(equal)
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-            first, second = self.number(left), self.number(right)
+            first, second = self.side(left), self.side(right)
             if isinstance(op, ast.Gt | ast.GtE):
                 first, second = second, first
             if isinstance(op, ast.LtE | ast.GtE):
@@ -234,7 +235,7 @@ class _Parser:
                         f"asks the real parameter {parameter.name!r} for equality, which almost "
                         "no point satisfies: compute that parameter from the others instead"
                     )
-        first, second = self.number(left), self.number(right)
+        first, second = self.side(left), self.side(right)
         return lambda columns: np.abs(first(columns) - second(columns))
 
     def number(self, node: ast.expr) -> Function:
@@ -267,6 +268,36 @@ class _Parser:
             self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")
         self.refuse(f"needs a number where it has {ast.unparse(node)!r}")
 
+    def side(self, node: ast.expr) -> Function:
+        """Return the value of one side of a comparison, which is no sum that float64 rounds."""
+        value = self.number(node)
+        is_alone = isinstance(node, ast.Name) or not _vary(node)
+        wholes = None if is_alone else self.wholes(node)
+        if wholes is not None and not wholes.is_exact:
+            self.refuse(
+                "computes in float64, which rounds whole numbers beyond 2**53; a sum in it may "
+                "reach them: count from another origin or in a larger unit, or pass a function of "
+                "a configuration"
+            )
+        return value
+
+    def wholes(self, node: ast.expr) -> Wholes | None:
+        """Return what a sum of whole numbers and multiples of them may reach; None of others."""
+        match node:
+            case ast.Constant(value=int() as value):
+                return Wholes.of(value)
+            case ast.Name():
+                return self.parameter(node).wholes
+            case ast.UnaryOp(operand=operand) | ast.Call(ast.Name("abs"), [operand]):
+                return self.wholes(operand)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
+                is_product = isinstance(op, ast.Mult)
+                first, second = self.wholes(left), self.wholes(right)
+                if first is None or second is None or (is_product and _vary(left) and _vary(right)):
+                    return None
+                return first * second if is_product else first + second
+        return None
+
 
 class _Nothing:
     """Stands for what is no constant."""
@@ -280,6 +311,10 @@ def _constant(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError):
         return _NOTHING
+
+
+def _vary(node: ast.expr) -> bool:
+    return any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
 def _strict(difference: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from boring._brief import fields_in_brief, in_brief
 from boring.parameters.base import Parameter, as_number
 from boring.parameters.choices import Choice
 from boring.parameters.steps import SHARES, WIDE, Steps
+from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 from boring.validation import as_float
 
@@ -98,10 +99,14 @@ class Integer(Parameter):
         return (self.high - self.low) // self.step + 1
 
     @property
+    def wholes(self) -> Wholes:
+        """Size and divisor of its values."""
+        return Wholes.of(self.low, self.low + self.step, self.high)
+
+    @property
     def is_exact(self) -> bool:
-        """Whether float64 holds every value: up to 2**53 times a power of two that divides all."""
-        common = math.gcd(self.low, self.step)
-        return max(abs(self.low), abs(self.high)) // (common & -common) <= 2**53
+        """Whether float64 holds every value."""
+        return self.wholes.is_exact
 
     def check(self, value: Any) -> int:
         """Return the value as an int; 3.0 is taken for 3."""

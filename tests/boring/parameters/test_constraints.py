@@ -325,3 +325,45 @@ def test_large_integers_in_steps_that_float64_holds_are_taken():
     space = ParameterSpace([Integer("k", 0, 2**55, step=2**15)], [f"k <= {2**54 + 2**15}"])
     assert not space.violations({"k": 2**54 + 2**15})
     assert space.violations({"k": 2**54 + 2**16})
+
+
+LARGE = [Integer("a", 2**52, 2**52 + 9), Integer("b", 2**52, 2**52 + 9), Real("x", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a + b <= 9007199254740992",
+        "2 * a - b >= 0",
+        "3 <= -(a - 1) + 2 * b",
+        "a + f == b + k",
+        "-(a + b) >= -1e17",
+        "abs(a + b) in [1]",
+    ],
+)
+def test_sums_that_float64_rounds_are_in_no_condition_but_a_function(text):
+    """Of a + b <= 2**53, for one, a + b = 2**53 + 1 was allowed."""
+    parameters = [*LARGE, Fixed("f", 2**52 + 1), Ordinal("k", [1, 2])]
+    with pytest.raises(InvalidInputError, match=r"2\*\*53; a sum in it may reach"):
+        ParameterSpace(parameters, [text])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a <= b", "a + 1 <= b + 1", "a + x <= 2e16", "a * b <= 3e31", "a / 2 + b / 2 <= 1e16"),
+        *("6.02e23 * a <= 1e40", "x <= 3 * 10000000000000001"),
+    ],
+)
+def test_sums_that_float64_holds_or_that_are_not_whole_are_taken(text):
+    assert not ParameterSpace(LARGE, [text]).violations({"a": 2**52, "b": 2**52 + 1, "x": 0.5})
+
+
+def test_a_matrix_sums_no_integers_beyond_what_float64_holds():
+    for row in ([1, 1, 0], [0, -3, 0]):
+        with pytest.raises(InvalidInputError, match=r"2\*\*53; the sum of row 1 may reach"):
+            ParameterSpace(LARGE, [LinearConstraint([[1, 0, 0], row], ub=2**53)])
+    for row in ([1, 1, 1], [0.5, 0.5, 0], [0, 0, 0], [0, 2**9, 0]):
+        ParameterSpace(LARGE, [LinearConstraint([row], ub=2**62)])
+    steps = [Integer(name, 0, 2**60, step=2**20) for name in "ab"]
+    ParameterSpace(steps, ["a + 3 * b <= 0", LinearConstraint([[1, 3]], ub=0)])
