@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,12 @@ from boring.validation import as_positive_int
 
 from . import _canvas as canvas
 from ._labels import brief, names_of, short_names
-from ._sources import Points, check_dim, checked_direction, points_of
+from ._sources import Points, check_dim, checked_direction, points_of, subspace_of
 from ._sweeps import label_of, range_of, varying_of
 
 if TYPE_CHECKING:
     from boring.study.recorded import RecordedStudy
+    from boring.subspace.estimate import SubspaceEstimate
 
     from ._canvas import Axes
 
@@ -47,7 +48,7 @@ INACTIVE = -1.3
 """Height at which a line passes a parameter that is inactive: below its range, not at a value."""
 
 BEST_SHARE = 0.2
-"""Parameters that matter are those that the best fifth of the points agree upon [chosen here]."""
+"""Without a subspace, those matter that the best fifth of the points agree upon [chosen here]."""
 
 
 def plot_parallel_coordinates(
@@ -78,9 +79,10 @@ def plot_parallel_coordinates(
     direction : {"minimize", "maximize"}, optional
         What is better of X and y; a run has its own.
     most : int, optional
-        Parameters drawn, by default as many as are legible, 25 at most. Of more, those are chosen
-        whose scatter among the best fifth of the points is smallest compared with all points
-        (without a direction, those of largest rank correlation with y).
+        Parameters drawn, by default as many as are legible, 25 at most. Of more, the most important
+        ones of the subspace are chosen, as in a report; without one, those whose scatter among the
+        best fifth of the points is smallest compared with all points (without a direction, those of
+        largest rank correlation with y).
     label : str
         Of the values, with the unit.
     title : str, optional
@@ -104,9 +106,16 @@ def plot_parallel_coordinates(
     run = points_of(drawn, X, y, space).finite()
     check_dim(run, run.dim)
     run = replace(run, direction=checked_direction(direction) or run.direction)
+
+    def importance() -> FloatArray | None:
+        estimate = subspace_of(drawn if X is None else None, required=False)
+        return importance_of(estimate, source.space if isinstance(source, RecordedStudy) else None)
+
     if not isinstance(source, RecordedStudy):
         labels = names_of(names, run.dim)
-        return draw_parallel(ax, run, labels, most=most, label=label, title=title)
+        return draw_parallel(
+            ax, run, labels, importance=importance, most=most, label=label, title=title
+        )
     parameters = varying_of(source.space)
     given = [label_of(p) for p in parameters] if names is None else names
     return draw_parallel(
@@ -114,6 +123,7 @@ def plot_parallel_coordinates(
         by_parameter(run, source.space),
         names_of(given, len(parameters)),
         ranges=[range_of(p) for p in parameters],
+        importance=importance,
         most=most,
         label=label,
         title=title,
@@ -136,17 +146,33 @@ def by_parameter(run: Points, space: ParameterSpace) -> Points:
     return replace(run, X=np.hstack(columns), space=None)
 
 
+def importance_of(
+    estimate: SubspaceEstimate | None, space: ParameterSpace | None
+) -> FloatArray | None:
+    """Return the importance of each parameter that varies, of a box that of each coordinate."""
+    if estimate is None:
+        return None
+    if space is None:
+        return estimate.importance
+    return np.array(list(space.importance_by_parameter(estimate.importance).values()))
+
+
 def draw_parallel(
     ax: Axes | None,
     run: Points,
     labels: Sequence[str],
     *,
     ranges: Sequence[str] | None = None,
+    importance: Callable[[], FloatArray | None] = lambda: None,
     most: int | None = None,
     label: str = "value",
     title: str | None = None,
 ) -> Axes:
-    """Draw points; arguments are those of `plot_parallel_coordinates`, and texts of the ranges."""
+    """Draw points; arguments are those of `plot_parallel_coordinates`, and texts of the ranges.
+
+    ``importance`` is asked for only where there are more parameters than are drawn: an estimate
+    takes seconds. None goes by the points.
+    """
     run = run.finite()
     feasible = run.feasible
     if feasible.any():
@@ -161,7 +187,9 @@ def draw_parallel(
         raise InvalidInputError("there are no finite values to draw; evaluate some points first.")
     shown = np.arange(run.dim)
     if run.dim > most:
-        shown = np.sort(np.argsort(-_decisiveness(run), kind="stable")[:most])
+        known = importance()
+        weights = _decisiveness(run) if known is None else known
+        shown = np.sort(np.argsort(-weights, kind="stable")[:most])
     bar = _draw_lines(axes, run, shown, theme, label)
     short = short_names(labels)
     _name_coordinates(

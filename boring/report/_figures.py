@@ -11,7 +11,7 @@ import numpy as np
 from boring import plotting
 from boring.plotting._sources import points_of
 from boring.plotting._sweeps import label_of, parameter_sweeps, range_of, varying_of
-from boring.plotting.parallel import by_parameter, draw_parallel
+from boring.plotting.parallel import by_parameter, draw_parallel, importance_of
 from boring.plotting.slices import draw_slices
 from boring.subspace.estimate import SubspaceEstimate
 from boring.surrogate import ObjectiveProcess
@@ -283,6 +283,7 @@ def _parallel(source: Source) -> Picture:
                 run,
                 [label_of(parameter) for parameter in varying_of(study.space)],
                 ranges=[range_of(parameter) for parameter in varying_of(study.space)],
+                importance=lambda: importance_of(source.estimate, study.space),
                 label=source.ylabel,
             )
         ),

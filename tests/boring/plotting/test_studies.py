@@ -229,17 +229,38 @@ def test_names_of_choices_are_cut_or_stand_upright_where_there_are_many() -> Non
     assert len({text.get_text() for text in axes.get_xticklabels()}) == 9
 
 
-def test_slices_and_report_rank_the_parameters_alike():
-    """The mean varies through the incumbent along what does nothing; importance is the box's."""
+@pytest.fixture(scope="module")
+def ranked():
+    """Return a study of eight parameters and their names, the most important one first."""
     study = Study({f"x{i}": (-1.0, 1.0) for i in range(8)}, direction="minimize", seed=0)
     rng = np.random.default_rng(0)
     for _ in range(60):
         u = rng.uniform(-1.0, 1.0, 8)
         study.tell({f"x{i}": v for i, v in enumerate(u)}, (u[5] - u[2]) ** 2 + 0.1 * rng.normal())
-    ranked = [row.parameter for row in study.report().importances]
+    return study, [row.parameter for row in study.report().importances]
+
+
+def test_slices_and_report_rank_the_parameters_alike(ranked):
+    """The mean varies through the incumbent along what does nothing; importance is the box's."""
+    study, names = ranked
     drawn = [panel.get_label() for panel in plotting.plot_slices(study, top=4).axes[:4]]
-    assert drawn == ranked[:4]
+    assert drawn == names[:4]
     assert set(drawn[:2]) == {"x2", "x5"}
     center = np.zeros(8)
     of_a_model = plotting.plot_slices(study.optimizer.surrogate, center=center, top=2).axes[:2]
     assert {panel.get_label() for panel in of_a_model} == {"x2", "x5"}
+
+
+def test_parallel_coordinates_and_report_rank_the_parameters_alike(ranked):
+    """The best points lie anywhere along the valley: they do not agree on what decides."""
+    study, names = ranked
+    for most in (2, 4):
+        axes = plotting.plot_parallel_coordinates(study, most=most)
+        shown = [tick.get_text().split("\n")[0] for tick in axes.get_xticklabels()]
+        assert shown == sorted(names[:most])
+    for source in (study.optimizer, study.result()):
+        axes = plotting.plot_parallel_coordinates(source, most=2)
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == ["x2", "x5"]
+    scaled, y = study.optimizer.history.X, study.optimizer.history.y
+    of_points = plotting.plot_parallel_coordinates(study.optimizer, scaled, y, most=2)
+    assert [tick.get_text() for tick in of_points.get_xticklabels()] != ["x2", "x5"]
