@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["guess_in_words", "outlook_in_words", "report_in_words"]
 
 BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
-"""Characters of a name that end a line or move what follows."""
+"""Characters of a name, a unit or a reason that end a line or move what follows."""
 
 MANY = 12
 """Parameters above which those that hardly matter are summed up in the text (chosen here)."""
@@ -32,16 +32,13 @@ def report_in_words(report: StudyReport) -> str:
     """Return a report as text, for reading aloud."""
     parts = [_evaluations(report), _best(report), _subspace(report), _importances(report)]
     unknown = ["What is not known yet:", *(f"  - {line}" for line in report.unknown)]
-    parts.append("\n".join(unknown) if report.unknown else "")
+    parts.append(unknown if report.unknown else [])
     outlook = report.outlook.sentences()
-    parts.append("Outlook: " + " ".join(outlook) if outlook else "")
-    text = "\n\n".join(part for part in parts if part)
-    # A table has a line for each parameter, even where its name has a line end or a tab.
-    settings = {} if report.best is None else report.best["parameters"]
-    ranked = [row.parameter for row in report.importances]
-    for name in {*settings, *ranked, *report.units.values()}:
-        text = text.replace(name, BREAKS.sub(" ", name))
-    return text
+    parts.append(["Outlook: " + " ".join(outlook)] if outlook else [])
+    # A line stays one, even where a name in it has a line end.
+    return "\n\n".join(
+        "\n".join(BREAKS.sub(" ", line) for line in lines) for lines in parts if lines
+    )
 
 
 def outlook_in_words(outlook: OutlookReport) -> list[str]:
@@ -61,7 +58,7 @@ def outlook_in_words(outlook: OutlookReport) -> list[str]:
     return lines
 
 
-def _evaluations(report: StudyReport) -> str:
+def _evaluations(report: StudyReport) -> list[str]:
     wanted = "smallest" if report.direction == "minimize" else "largest"
     counted = _count(report.n_told, "evaluation")
     text = f"{counted} by {report.optimizer}; wanted: the {wanted} value."
@@ -73,13 +70,13 @@ def _evaluations(report: StudyReport) -> str:
         text += f" Asked, and without a value yet: {report.n_outstanding}."
     if report.failures:
         listed = "; ".join(f"{reason} ({n})" for reason, n in list(report.failures.items())[:3])
-        text += f"\nReasons of failure: {listed}."
-    return text
+        return [text, f"Reasons of failure: {listed}."]
+    return [text]
 
 
-def _best(report: StudyReport) -> str:
+def _best(report: StudyReport) -> list[str]:
     if report.best is None:
-        return "There is no best value yet: no evaluation succeeded within the constraints."
+        return ["There is no best value yet: no evaluation succeeded within the constraints."]
     value = report.best["value"]
     digits = digits_among(value, report.outlook.spread, DIGITS)
     lines = [f"Best value {value:.{digits}g}, with"]
@@ -93,14 +90,14 @@ def _best(report: StudyReport) -> str:
             lines.append(f"  {name} = {shown}{unit}")
     if rest:
         lines.append(f"  and {_count(len(rest), 'other')}, which `best` of the study has.")
-    return "\n".join(lines)
+    return lines
 
 
-def _subspace(report: StudyReport) -> str:
+def _subspace(report: StudyReport) -> list[str]:
     if report.why_no_subspace is not None and not report.directions:
-        return f"Active subspace: not yet. {report.why_no_subspace}"
+        return [f"Active subspace: not yet. {report.why_no_subspace}"]
     if not report.subspace_trusted:
-        return "\n".join([guess_in_words(report), *filter(None, [report.why_no_subspace])])
+        return [guess_in_words(report), *filter(None, [report.why_no_subspace])]
     lines = [f"Active subspace: {_directions(report)}, it can be trusted."]
     for i, direction in enumerate(report.directions, start=1):
         sums = " ".join(f"{weight:+.2f} {name}" for name, weight in direction.loadings.items())
@@ -108,7 +105,7 @@ def _subspace(report: StudyReport) -> str:
         lines += [f"    {line}" for line in direction.exchanges]
     if report.rest is not None:
         lines.append(_rest(report.rest, report))
-    return "\n".join(lines)
+    return lines
 
 
 def guess_in_words(report: StudyReport) -> str:
@@ -136,9 +133,9 @@ def _rest(rest: RestReport, report: StudyReport) -> str:
     return f"{text}."
 
 
-def _importances(report: StudyReport) -> str:
+def _importances(report: StudyReport) -> list[str]:
     if not report.importances:
-        return ""
+        return []
     guess = "" if report.subspace_trusted else ", a guess as the subspace is"
     lines = [f"Importance of the parameters over the whole space (90 % interval){guess}:"]
     shown = list(report.importances)
@@ -153,7 +150,7 @@ def _importances(report: StudyReport) -> str:
     if left:
         total = sum(row.importance for row in left)
         lines.append(f"  {_count(len(left), 'other')}, together {total:.2g}")
-    return "\n".join(lines)
+    return lines
 
 
 def _together(names: tuple[str, ...]) -> str:

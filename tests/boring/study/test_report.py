@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import baselines  # noqa: F401 (registers random and sobol)
-from boring.parameters import ParameterSpace, Real
+from boring.parameters import Categorical, ParameterSpace, Real
 from boring.parameters.report import describe_subspace
 from boring.study import Study
 from boring.study._findings import _unknown_of_subspace, directions_of, importances_of
@@ -256,3 +256,13 @@ def test_names_with_line_ends_and_tabs_leave_the_tables_in_one_line_each():
     assert "  ga in = " in text
     assert re.search(r"\n  ga in +\d", text)
     assert re.search(r"\n  b c   +\d", text)
+
+
+def test_line_ends_in_units_choices_and_reasons_end_no_line_and_join_no_others():
+    space = [Real("a", 0.0, 1.0, unit="\n"), Categorical("k", ["x\ny", "z"])]
+    study = Study(space, direction="minimize", seed=0)
+    study.tell({"a": 0.25, "k": "x\ny"}, 1.0)
+    study.tell_failed({"a": 0.5, "k": "z"}, "first line\nsecond line")
+    lines = str(study.report()).split("\n")
+    assert lines[1] == "Reasons of failure: first line second line (1)."
+    assert lines[2:7] == ["", "Best value 1, with", "  a = 0.25  ", "  k = x y", ""]
