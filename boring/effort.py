@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from boring.history import Ask
+from boring.result import InfoValue
 
 Kind = Literal["whole box", "local"]
 
@@ -91,6 +92,27 @@ class Effort:
             "n_candidates": FEW_CANDIDATES,
             "n_starts": FEW_STARTS,
             "max_iterations": FEW_ITERATIONS,
+        }
+
+    def info(self, n: int, left_out: Sequence[str], *, learned: bool) -> dict[str, InfoValue]:
+        """Return what to record of an ask, which `effort_of` goes by later.
+
+        Parameters
+        ----------
+        n : int
+            Number of points told or out.
+        left_out : sequence of str
+            What it did without, in words.
+        learned : bool
+            Whether it learned the subspace, or the local model's directions, anew.
+        """
+        if learned and self.points < min(n, MOST_POINTS):
+            left_out = (*left_out, "points to learn from")
+        return {
+            "effort": self.level,
+            "points": n,
+            "left out": ", ".join(left_out) or None,
+            "learned": int(learned),
         }
 
 

@@ -21,14 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boring.box_search import (
-    improvement,
-    is_taken,
-    search_box,
-    search_info,
-)
+from boring.box_search import improvement, is_taken, search_box, search_info
 from boring.data import Observations
-from boring.effort import MOST_POINTS, Effort, Kind, effort_of
+from boring.effort import Effort, Kind, effort_of
 from boring.feasibility import LogSum, Told, can_seek
 from boring.loop.credit import credit_after, leader
 from boring.loop.fresh_start import FreshStart, fresh_point, recall
@@ -48,12 +43,7 @@ from boring.loop.schedule import (
     sees_noise,
     spread_of_first,
 )
-from boring.loop.subspace_turn import (
-    SubspaceMember,
-    keep_score,
-    take_turn,
-    without_score,
-)
+from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.loop.trust_region import is_awaited
 from boring.optimizer import Proposal, ProposalContext
 from boring.result import InfoValue
@@ -196,7 +186,7 @@ class BoringOptimizer(NamingOptimizer):
             "expected gain": step.gain,
             "trust region": step.radius,
             "directions": step.directions,
-            **_subspace_info(member),
+            **member.info,
             **self._effort_info(effort, context, step.left_out, learned=step.learned),
         }
         return Proposal(step.x, memory, info)
@@ -226,7 +216,7 @@ class BoringOptimizer(NamingOptimizer):
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
         if member.posterior is not None and member.gate > 0 and leads != "plain":
             return self._subspace_proposal(member, memory, context, told, extra_info, effort)
-        extra_info = {**_subspace_info(member), **extra_info}
+        extra_info = {**member.info, **extra_info}
         if kind == "plain":
             return self._plain_proposal(memory, context, told, extra_info, effort)
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
@@ -286,7 +276,7 @@ class BoringOptimizer(NamingOptimizer):
         assert member.posterior is not None
         acquisition = improvement(member.posterior, context, told.eligible)
         found = search_box(acquisition, told.incumbent, member.basis, context, effort)
-        info = {"phase": "subspace", **search_info(found), **_subspace_info(member), **extra_info}
+        info = {"phase": "subspace", **search_info(found), **member.info, **extra_info}
         return Proposal(found.x, memory, info)
 
     def _fresh_turn(
@@ -331,7 +321,7 @@ class BoringOptimizer(NamingOptimizer):
             **proposal.info,
             "start number": start.number,
             "points of the start": start.size,
-            **_subspace_info(member),
+            **member.info,
             **extra_info,
         }
         if proposal.info["phase"] == "fresh local":
@@ -345,7 +335,7 @@ class BoringOptimizer(NamingOptimizer):
         """Draw anew what seems not to matter; the subspace's surrogate is judged by the value."""
         member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
         x = passive_draw(told.incumbent, W, context.rng)
-        info = {"phase": PHASE, "directions": W.shape[1], **_subspace_info(member)}
+        info = {"phase": PHASE, "directions": W.shape[1], **member.info}
         return Proposal(x, {**memory, "subspace": member.memory}, info)
 
     def _subspace_step(
@@ -386,18 +376,10 @@ class BoringOptimizer(NamingOptimizer):
         """Return what to record of the effort; nothing without a budget."""
         if self.options.ask_seconds is None:
             return {}
-        points = context.n_points
         if member is not None:
             learned = member.learned
             left_out = (*left_out, "starts of the search") if effort.search else left_out
-        if learned and effort.points < min(points, MOST_POINTS):
-            left_out = (*left_out, "points to learn from")
-        return {
-            "effort": effort.level,
-            "points": points,
-            "left out": ", ".join(left_out) or None,
-            "learned": int(learned),
-        }
+        return effort.info(context.n_points, left_out, learned=learned)
 
     @property
     def _effective_dims(self) -> Sequence[int]:
@@ -411,11 +393,3 @@ class BoringOptimizer(NamingOptimizer):
     def _leading_directions(self, memory: Mapping[str, Any]) -> int:
         known = self.options.effective_dim or memory.get("effective_dim", DEFAULT_EFFECTIVE_DIM)
         return int(min(known, self.space.dim))
-
-
-def _subspace_info(member: SubspaceMember) -> dict[str, InfoValue]:
-    return {
-        "gate": member.gate if member.memory else None,
-        "effective_dim": member.memory.get("effective_dim"),
-        "angle to previous": member.angle_to_previous,
-    }

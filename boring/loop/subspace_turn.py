@@ -36,6 +36,7 @@ from boring.loop.trust_region import same_rows
 from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Frobenius, dimension_scaled
+from boring.result import InfoValue
 from boring.sample import sample
 from boring.subspace.clustered import choose_and_learn
 from boring.subspace.factor_fit import basis_of
@@ -94,6 +95,15 @@ class SubspaceMember:
     def basis(self) -> FloatArray:
         """Left singular vectors of M, shape (D, d)."""
         return basis_of(self.factor)
+
+    @property
+    def info(self) -> dict[str, InfoValue]:
+        """What to record of it."""
+        return {
+            "gate": self.gate if self.memory else None,
+            "effective_dim": self.memory.get("effective_dim"),
+            "angle to previous": self.angle_to_previous,
+        }
 
 
 def subspace_model(dim: int, effective_dim: int) -> GaussianProcessModel:
