@@ -79,7 +79,8 @@ def minimize(
     bounds : Box or array_like of shape (D, 2)
         Finite bounds, lower below upper.
     n_evaluations : int
-        Evaluations in all; those of ``x0`` and in a resumed journal count, known values do not.
+        Evaluations of ``fun`` in all, those of ``x0`` and in a resumed journal among them. Points
+        whose values ``y0`` gives are not counted: the result holds so many points more.
     x0 : array_like, shape (D,) or (m, D), raw units, optional
         Points to begin with. They are evaluated first, unless their values are known, and count
         as part of the initial design.
