@@ -4,8 +4,9 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 
 - the portfolio of `boring.loop.portfolio` on half-rank warped values or, while its gate is open,
   the surrogate of the subspace (`boring.loop.subspace_turn`) on log-warped values, log-EI being
-  maximised jointly over x in the box; where the portfolio sees noise, half of its turns are the
-  plain Gaussian process's (`boring.models.plain`), or whoever gains most has two turns of three;
+  maximised jointly over x in the box; of many inputs, and where the portfolio sees noise, half of
+  its turns are the plain Gaussian process's (`boring.models.plain`); in noise whoever gains most
+  has two turns of three;
 - the local model of the incumbent's neighbourhood (`boring.loop.local_turn`);
 - when that has settled, a fresh start (`boring.loop.fresh_start`), or a draw that tells whether
   the other directions matter (`boring.loop.passive_draw`).
@@ -41,6 +42,7 @@ from boring.loop.schedule import (
     kind_before_local,
     kind_of_turn,
     sees_noise,
+    speaker,
     spread_of_first,
 )
 from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
@@ -204,6 +206,9 @@ class BoringOptimizer(NamingOptimizer):
         An open gate takes the plain process's turns too, but not where that leads.
         """
         turn = int(memory.get("turn", 0))
+        kind = speaker(kind, turn, len(told.y), self.space.dim)
+        if "credit" in memory:
+            memory["credit"] = memory["credit"] | {"kind": kind}
         effort = self._effort("whole box", context)
         member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)
         rank = self._leading_directions(member.memory)

@@ -11,13 +11,16 @@ from boring.loop.schedule import (
     DEEP_RADIUS,
     FAILURES_IN_A_ROW,
     LONGEST_STREAK,
+    MANY_INPUTS,
     NOISY,
     SETTLED_PROMISE,
     SETTLED_RADIUS,
+    TELLING_POINTS,
     has_settled,
     kind_before_local,
     kind_of_turn,
     sees_noise,
+    speaker,
     spread_of_first,
 )
 from boring.loop.trust_region import patience
@@ -143,3 +146,15 @@ def test_noise_is_what_is_known_or_what_the_portfolio_has_fitted() -> None:
     assert not sees_noise(None, None)
     assert not sees_noise(noisy, 0.0)
     assert sees_noise(quiet, 0.1)
+
+
+def test_of_many_inputs_the_plain_process_has_every_second_turn_of_the_portfolio() -> None:
+    def speakers(kind: str, n: int, dim: int) -> list[str]:
+        return [speaker(kind, turn, n, dim) for turn in range(4)]
+
+    shared = speakers("portfolio", TELLING_POINTS, MANY_INPUTS)
+    assert sorted(shared) == ["plain", "plain", "portfolio", "portfolio"]
+    assert shared[0] != shared[1]
+    assert set(speakers("portfolio", TELLING_POINTS, MANY_INPUTS - 1)) == {"portfolio"}
+    assert set(speakers("portfolio", TELLING_POINTS - 1, MANY_INPUTS)) == {"portfolio"}
+    assert set(speakers("plain", 0, 2)) == {"plain"}
