@@ -1,7 +1,11 @@
 """How far more evaluations are expected to help: the expected improvement that is left.
 
-The model is the one of :attr:`boring.optimizer.Optimizer.surrogate` if that is a GP; other
-optimisers get that of :mod:`boring.surrogate`.
+Its model is a GP of half-rank warped values (`boring.warping`), whatever the optimiser: better
+values are as they are, and how bad the bad ones are does not count. On plain values the walls of
+Rosenbrock's function let the model hope for 1,200 where 2.7 was left to gain, the camelback's for
+14 where 4e-9 was, and Branin's for 26 where 8e-5 was; on warped ones it hopes for .1, .004 and 1.
+Plain values it is only where their model foresees the better half plainly better: they may be
+linear, and a warp bends them.
 """
 
 from __future__ import annotations
@@ -15,10 +19,13 @@ from .acquisition.domain_search import maximize_in_domain
 from .acquisition.improvement import LogExpectedImprovement
 from .acquisition.maximizer import maximize_acquisition
 from .feasibility import Feasibility, LogSum
+from .models.posterior import GaussianProcess
 from .result import sign_of
 from .rng import keyed_generator, single_blas_thread
-from .surrogate import ObjectiveProcess, fit_objective_model
+from .space import Box
+from .surrogate import PLAINLY, ObjectiveProcess, fit_objective_model, model_of_points
 from .typing import FloatArray
+from .warping import Units, half_ranked, standardized, warped_noise
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -75,21 +82,39 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     It lies where the model knows least, often in a corner of the box, whereas a proposal may go
     elsewhere: what to expect if everything is staked on it, and not of the next evaluation.
     """
-    model, feasible = objective_model(optimizer), optimizer.observed.feasible
-    if model is None or not feasible.any():
+    data, sign = optimizer.observed, sign_of(optimizer.direction)
+    if not data.is_informative or not data.feasible.any():
         return None
-    unit = float(model.units.differences(np.asarray(sign_of(optimizer.direction))))
-    X = optimizer.observed.X[feasible]
+    X = data.X[data.feasible]
     with single_blas_thread():
-        posterior = model.posterior
-        if unit < 0.0:  # of values of which smaller ones are better
-            posterior = posterior.model.condition(posterior.theta, posterior.X, -posterior.y)
+        posterior, units = _model_of_the_better(optimizer)
         told = posterior.predict(X)[0]
         factors: list[Acquisition] = [LogExpectedImprovement(posterior, float(told.max()))]
         if optimizer.n_constraints:
-            factors.append(Feasibility(optimizer.observed))
+            factors.append(Feasibility(data))
         value = _largest(optimizer, LogSum(factors), X[int(np.argmax(told))])
-    return float(np.exp(value) * abs(unit))
+    return float(units.differences(np.exp(value)))
+
+
+def _model_of_the_better(optimizer: Optimizer) -> tuple[GaussianProcess, Units]:
+    """Return a GP of warped or plain values, larger is better, and the way back from it."""
+    data, known = optimizer.observed, optimizer.noise_std
+    y = data.finite_y
+    better = y >= np.median(y)
+    cube = Box([-1.0] * optimizer.space.dim, [1.0] * optimizer.space.dim)
+
+    def fitted(values: FloatArray, units: Units) -> tuple[GaussianProcess, float]:
+        noise = warped_noise(None if known is None else known**2, y, values)
+        noise_std = None if noise is None else noise**0.5
+        posterior = model_of_points(cube, data.finite_X, values, noise_std=noise_std).posterior
+        foreseen = posterior.log_density_left_out()[better] - np.log(units.spread)
+        return posterior, float(foreseen.sum())
+
+    warped, plain = half_ranked(y), standardized(y)
+    of_warped, of_plain = fitted(*warped), fitted(*plain)
+    if of_plain[1] > of_warped[1] + PLAINLY:
+        return of_plain[0], plain[1]
+    return of_warped[0], warped[1]
 
 
 def _largest(optimizer: Optimizer, acquisition: Acquisition, center: FloatArray) -> float:

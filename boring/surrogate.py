@@ -26,6 +26,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.plain import plain_model
 from boring.models.posterior import GaussianProcess
 from boring.result import sign_of
+from boring.sample import sample
 from boring.space import Box
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
@@ -161,6 +162,9 @@ class ObjectiveModel(ObjectiveProcess):
         Parameters from which the fit starts; the best end wins.
     noise_std : float, optional
         Known standard deviation of the noise, caller's units; None learns it.
+    sign : float, default 1.0
+        +1 if larger values are better, -1 otherwise: of more than 500 points, hyperparameters are
+        fitted to the best and some others (`boring.sample`).
 
     Attributes
     ----------
@@ -178,11 +182,13 @@ class ObjectiveModel(ObjectiveProcess):
         model: GaussianProcessModel,
         starts: list[FloatArray],
         noise_std: float | None = None,
+        sign: float = 1.0,
     ) -> None:
         self.space = space
         self.model = model
         self._starts = starts
         self._known_noise = noise_std
+        self._sign = sign
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None) -> Self:
         """Fit to points X (n, D), raw units, and finite values y (n,), caller's units.
@@ -200,7 +206,10 @@ class ObjectiveModel(ObjectiveProcess):
         if self._known_noise is not None:
             moderate = float(restore(np.asarray(self._known_noise), -self.units.exponent))
             model = model.with_noise(min(moderate / self.units.spread, LARGEST) ** 2)
-        fit = model.fit_best(points, values, self._starts, max_iterations=FIT_ITERATIONS)
+        rows = sample(self._sign * values)
+        fit = model.fit_best(
+            points[rows], values[rows], self._starts, max_iterations=FIT_ITERATIONS
+        )
         self.posterior = model.condition(fit.theta, points, values)
         self.loss = float(fit.value)
         return self
@@ -212,6 +221,7 @@ def model_of_points(
     y: ArrayLike,
     factor: FloatArray | None = None,
     noise_std: float | None = None,
+    sign: float = 1.0,
 ) -> ObjectiveModel:
     """Return the model of points: along a subspace, or of whichever lengthscales explain them.
 
@@ -226,10 +236,12 @@ def model_of_points(
         lengthscale, or one for each input if that is likelier by `PLAINLY`.
     noise_std : float, optional
         Known standard deviation of the noise, caller's units; None learns it.
+    sign : float, default 1.0
+        +1 if larger values are better, -1 otherwise; see `ObjectiveModel`.
     """
 
     def fitted(model: GaussianProcessModel, start: FloatArray) -> ObjectiveModel:
-        return ObjectiveModel(space, model, [start], noise_std).fit(X, y)
+        return ObjectiveModel(space, model, [start], noise_std, sign).fit(X, y)
 
     if factor is not None:
         return fitted(subspace_model(*factor.shape), factor_start(factor))
@@ -263,4 +275,4 @@ def fit_objective_model(
         Known standard deviation of the noise, caller's units; None learns it.
     """
     X, y = space.unscale(data.finite_X), sign * data.finite_y
-    return model_of_points(space, X, y, factor, noise_std)
+    return model_of_points(space, X, y, factor, noise_std, sign)

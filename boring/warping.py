@@ -128,6 +128,16 @@ def standardize(y: FloatArray) -> FloatArray:
 def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> FloatArray:
     """Replace the worse half of the values by normal scores, then standardise.
 
+    See `half_ranked`, which returns the way back, too.
+    """
+    return half_ranked(y, reference=reference)[0]
+
+
+def half_ranked(
+    y: FloatArray, *, reference: np.ndarray | None = None
+) -> tuple[FloatArray, Units]:
+    """Return half-rank warped values, and the way back for the better half and beyond.
+
     Parameters
     ----------
     y : ndarray, shape (n,)
@@ -139,15 +149,17 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
 
     Returns
     -------
-    ndarray, shape (n,)
+    values : ndarray, shape (n,)
         With m the median and s the root mean square of y - m over the better half, values
         y >= m are kept and the others become m - s * Phi^-1((rank + .5)/n), ranks counted
         from the best; then mean 0 and standard deviation 1. Between the values of the
         reference, ranks are interpolated.
+    units : Units
+        Between these values and y from m upwards.
     """
     from scipy.special import ndtri
 
-    y, _ = moderate(y)
+    y, exponent = moderate(y)
     base = y if reference is None else y[reference]
     median = float(np.median(base))
     better = base >= median
@@ -160,10 +172,12 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
         ranks = np.interp(-y, costs, ranks[first])
     scores = median - spread * ndtri((ranks + 0.5) / len(base))
     warped = np.where(y >= median, y, np.minimum(scores, median))
-    if reference is None:
-        return standardize(warped)
-    center, scale = float(warped[reference].mean()), float(warped[reference].std())
-    return (warped - center) / scale if scale > 0 else standardize(warped)
+    seen = warped if reference is None else warped[reference]
+    center, scale = float(seen.mean()), float(seen.std())
+    if not scale > 0:
+        center, scale = float(warped.mean()), float(warped.std())
+    values = (warped - center) / scale if scale > 0 else np.zeros_like(warped)
+    return values, Units(center, scale or 1.0, exponent)
 
 
 def _ranks_from_best(y: FloatArray) -> FloatArray:

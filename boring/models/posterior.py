@@ -291,6 +291,14 @@ class GaussianProcess:
         mean, variance = self.predict(X)
         return log_normal_density(y - mean, variance + self.noise_variance)
 
+    def log_density_left_out(self) -> FloatArray:
+        """Return the log density of each value given all the others, shape (n,).
+
+        Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, eq. 5.10 to 5.12.
+        """
+        variance = 1.0 / np.diag(solve(self.L, np.eye(len(self.y))))
+        return log_normal_density(self.alpha * variance, variance)
+
 
 def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None) -> float:
     """Return the incumbent's value: the best value, or in noise the best mean at a visited point.

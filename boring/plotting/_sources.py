@@ -218,5 +218,6 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
             f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
         )
     factor = estimate.factor if estimate is not None and estimate.trusted else None
+    sign = -1.0 if run.direction == "minimize" else 1.0
     with single_blas_thread():
-        return model_of_points(run.space, run.X, run.y, factor)
+        return model_of_points(run.space, run.X, run.y, factor, sign=sign)

@@ -62,6 +62,19 @@ def test_equals_scikit_learn(profile, data) -> None:
     assert -nll == pytest.approx(oracle.log_marginal_likelihood_value_, abs=1e-9)
 
 
+def test_a_value_left_out_has_the_density_that_the_others_give_it(data) -> None:
+    X, y = data
+    model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Ard(4))]))
+    theta = np.concatenate([[np.log(1.3)], np.log([0.5, 0.9, 1.7, 3.0]), [np.log(0.05)]])
+    found = model.condition(theta, X, y).log_density_left_out()
+    for i in (0, 7, 39):
+        others = np.arange(len(y)) != i
+        posterior = model.condition(theta, X[others], y[others])
+        expected = posterior.log_predictive_density(X[[i]], y[[i]])
+        np.testing.assert_allclose(found[[i]], expected, rtol=1e-9)
+
+
+
 def test_one_observation_by_hand() -> None:
     # k(r) = 2 (1 + sqrt 5 r + 5 r^2 / 3) exp(-sqrt 5 r), noise .5, lengthscale .4, y = 3.
     model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
