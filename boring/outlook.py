@@ -82,7 +82,7 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
     It lies where the model knows least, often in a corner of the box, whereas a proposal may go
     elsewhere: what to expect if everything is staked on it, and not of the next evaluation.
     """
-    data, sign = optimizer.observed, sign_of(optimizer.direction)
+    data = optimizer.observed
     if not data.is_informative or not data.feasible.any():
         return None
     X = data.X[data.feasible]

@@ -133,9 +133,7 @@ def half_rank_warp(y: FloatArray, *, reference: np.ndarray | None = None) -> Flo
     return half_ranked(y, reference=reference)[0]
 
 
-def half_ranked(
-    y: FloatArray, *, reference: np.ndarray | None = None
-) -> tuple[FloatArray, Units]:
+def half_ranked(y: FloatArray, *, reference: np.ndarray | None = None) -> tuple[FloatArray, Units]:
     """Return half-rank warped values, and the way back for the better half and beyond.
 
     Parameters

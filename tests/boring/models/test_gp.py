@@ -74,7 +74,6 @@ def test_a_value_left_out_has_the_density_that_the_others_give_it(data) -> None:
         np.testing.assert_allclose(found[[i]], expected, rtol=1e-9)
 
 
-
 def test_one_observation_by_hand() -> None:
     # k(r) = 2 (1 + sqrt 5 r + 5 r^2 / 3) exp(-sqrt 5 r), noise .5, lengthscale .4, y = 3.
     model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Isotropic())]))
