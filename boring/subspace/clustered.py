@@ -51,6 +51,8 @@ class Stretch:
     ----------
     values : ndarray, shape (n,)
         Standardised.
+    share : float
+        Of the values in the warp's linear part; see `boring.warping.stretched`.
     effective_dim : int
     table : tuple of DimensionRow
         BIC over d, of these values or of the neighbourhood's; empty if d was given.
@@ -59,6 +61,7 @@ class Stretch:
     """
 
     values: FloatArray
+    share: float
     effective_dim: int
     table: tuple[DimensionRow, ...]
     factor: FloatArray
@@ -120,10 +123,10 @@ def most_evident_stretch(
     values, _ = stretched(y, share)
     if nearby is not None and best is not learned.fit:
         table = nearby.table if effective_dim is None else ()
-        return Stretch(values, best.rank, table, best.factor)
+        return Stretch(values, share, best.rank, table, best.factor)
     if share != FIRST_STRETCH:
         rank, table = _dimension(X, values, effective_dim, max_effective_dim)
-    return Stretch(values, rank, table, best.factor)
+    return Stretch(values, share, rank, table, best.factor)
 
 
 def _dimension(

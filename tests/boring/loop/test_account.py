@@ -25,7 +25,7 @@ def _estimate_of(n: int, low: float, high: float, seed: int, effective_dim: int)
 
 def _known_stretch(X, y, effective_dim, *ignored, **options):
     """Stand for the search, whose d and factor these tests do not ask for."""
-    return Stretch(y, effective_dim, (), np.eye(X.shape[1], effective_dim))
+    return Stretch(y, 0.5, effective_dim, (), np.eye(X.shape[1], effective_dim))
 
 
 def _account(
@@ -169,13 +169,17 @@ def test_a_summary_tells_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_of_very_many_points_a_sample_names_the_subspace(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
+    def chosen(X, y, *others, **options):
+        seen.append((len(X), len(y)))
+        return _known_stretch(X, y, *others, **options)
+
     def judged(X, y, effective_dim, **options):
         seen.append((len(X), len(y)))
         return _estimate_of(40, -1, 1, 0, 1)
 
-    monkeypatch.setattr(account, "most_evident_stretch", _known_stretch)
+    monkeypatch.setattr(account, "most_evident_stretch", chosen)
     monkeypatch.setattr(account, "_estimate", judged)
-    for n in (500, 600):
+    for n in (240, 600):
         X = np.random.default_rng(0).uniform(-1, 1, (n, 4))
         account.account_of_subspace(X, X[:, 0], 1, 4, {}, np.random.default_rng(1))
-    assert seen == [(500, 500)] * 2
+    assert seen == [(240, 240), (240, 240), (250, 250), (500, 500)]
