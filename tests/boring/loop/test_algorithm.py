@@ -123,6 +123,21 @@ def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
     assert "passive draw" not in {ask.phase for ask in without.history.asks}
 
 
+@pytest.mark.parametrize(("dim", "local_from"), [(30, 0), (30, 20), (29, 0)])
+def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_from) -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (30, dim))
+    optimizer = BoringOptimizer(
+        [(-1, 1)] * dim, direction="minimize", seed=0, local_from=local_from, subspace_every=0
+    )
+    optimizer.tell(X, (X[:, :3] ** 2).sum(axis=1))
+    for _ in range(6):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, float((x[:3] ** 2).sum()))
+    phases = [ask.phase for ask in optimizer.history.asks]
+    assert "portfolio" in phases
+    assert ("plain" in phases) == (dim >= 30)
+
+
 def test_without_fresh_starts_there_are_none() -> None:
     options = {"n_initial": 2, "subspace_every": 0}
     with_them, _ = _run("parabola-1-in-2", 0, 44, **options)
