@@ -26,7 +26,6 @@ from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
 from boring.subspace.nearby import NearbyFactors
 from boring.typing import FloatArray
-from boring.warping import stretched
 
 # Points from which warp and d are chosen, at most: of 500, four data sets of 10 to 20 inputs, the
 # same choices and the same W as from all of them, in 18 to 24 s instead of 43 to 55.
@@ -100,7 +99,7 @@ def account_of_subspace(
     )
     estimate = _estimate(
         X[rows],
-        stretched(y[rows], stretch.share)[0],
+        stretch.of(y[rows]),
         stretch.effective_dim,
         rng=rng,
         noise_floor=CLUSTERED_NOISE_FLOOR,

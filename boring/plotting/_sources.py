@@ -15,7 +15,7 @@ from boring import _optimizer_support as support
 from boring.exceptions import InvalidInputError
 from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
-from boring.result import OptimizationResult, best_index, feasible_rows
+from boring.result import OptimizationResult, best_index, feasible_rows, sign_of
 from boring.rng import single_blas_thread
 from boring.space import Box
 from boring.subspace.estimate import SubspaceEstimate
@@ -218,6 +218,6 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
             f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
         )
     factor = estimate.factor if estimate is not None and estimate.trusted else None
-    sign = -1.0 if run.direction == "minimize" else 1.0
+    sign = sign_of(run.direction or "maximize")
     with single_blas_thread():
         return model_of_points(run.space, run.X, run.y, factor, sign=sign)

@@ -45,26 +45,27 @@ FIRST_STRETCH = 0.65
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """Warped values from which the subspace is read, and what is known of it.
+    """A warp of the values from which the subspace is read, and what is known of it.
 
     Attributes
     ----------
-    values : ndarray, shape (n,)
-        Standardised.
     share : float
         Of the values in the warp's linear part; see `boring.warping.stretched`.
     effective_dim : int
     table : tuple of DimensionRow
-        BIC over d, of these values or of the neighbourhood's; empty if d was given.
+        BIC over d, of warped values or of the neighbourhood's; empty if d was given.
     factor : ndarray, shape (D, d')
         Of the first search, whose d' may differ from d, or of the neighbourhood; a warm start.
     """
 
-    values: FloatArray
     share: float
     effective_dim: int
     table: tuple[DimensionRow, ...]
     factor: FloatArray
+
+    def of(self, y: FloatArray) -> FloatArray:
+        """Return y (n,) warped and standardised."""
+        return stretched(y, self.share)[0]
 
 
 def score_clustered_dimensions(
@@ -85,7 +86,7 @@ def most_evident_stretch(
     starts: Iterable[FloatArray] = (),
     nearby: NearbyFactors | None = None,
 ) -> Stretch:
-    """Return the log-warped values under which y is the most evident.
+    """Return the logarithmic warp under which y is the most evident.
 
     One search under `FIRST_STRETCH`; its factor, and the one of the incumbent's neighbourhood, are
     refitted to each stretch, and the largest log posterior of y, less the free parameters as in
@@ -120,13 +121,13 @@ def most_evident_stretch(
         ),
         key=lambda one: one[0],
     )
-    values, _ = stretched(y, share)
     if nearby is not None and best is not learned.fit:
         table = nearby.table if effective_dim is None else ()
-        return Stretch(values, share, best.rank, table, best.factor)
+        return Stretch(share, best.rank, table, best.factor)
     if share != FIRST_STRETCH:
+        values, _ = stretched(y, share)
         rank, table = _dimension(X, values, effective_dim, max_effective_dim)
-    return Stretch(values, share, rank, table, best.factor)
+    return Stretch(share, rank, table, best.factor)
 
 
 def _dimension(

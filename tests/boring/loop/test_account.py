@@ -25,7 +25,7 @@ def _estimate_of(n: int, low: float, high: float, seed: int, effective_dim: int)
 
 def _known_stretch(X, y, effective_dim, *ignored, **options):
     """Stand for the search, whose d and factor these tests do not ask for."""
-    return Stretch(y, 0.5, effective_dim, (), np.eye(X.shape[1], effective_dim))
+    return Stretch(0.5, effective_dim, (), np.eye(X.shape[1], effective_dim))
 
 
 def _account(

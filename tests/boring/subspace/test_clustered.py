@@ -32,7 +32,7 @@ def test_values_that_crowd_tell_directions_apart_under_the_most_evident_stretch(
         found = most_evident_stretch(X, y, None, 3, rng=np.random.default_rng(seed))
         assert found.effective_dim == 2
         assert {row.effective_dim for row in found.table} == {1, 2, 3}
-        angles.append(largest_angle(_basis(X, found.values, [found.factor]), W))
+        angles.append(largest_angle(_basis(X, found.of(y), [found.factor]), W))
         plain.append(largest_angle(_basis(X, log_warp(y), []), W))
     assert max(angles) < TWO_DEGREES
     assert np.median(angles) <= np.median(plain)
@@ -50,13 +50,13 @@ def test_a_known_dimension_is_kept_and_the_values_are_one_of_the_stretches():
     _, X, y = crowded(5, n=40, dim=4)
     found = most_evident_stretch(X, y, 1, rng=np.random.default_rng(0))
     assert (found.effective_dim, found.table, found.factor.shape) == (1, (), (4, 1))
-    assert any(np.array_equal(found.values, stretched(y, share)[0]) for share in STRETCHES)
+    assert any(np.array_equal(found.of(y), stretched(y, share)[0]) for share in STRETCHES)
 
 
 def test_the_unit_of_the_values_does_not_matter():
     _, X, y = crowded(6, n=40, dim=4)
     one, other = (
-        most_evident_stretch(X, scale * y, 2, rng=np.random.default_rng(0)).values
+        most_evident_stretch(X, scale * y, 2, rng=np.random.default_rng(0)).of(scale * y)
         for scale in (1.0, 2.0**-40)
     )
     np.testing.assert_allclose(one, other, atol=1e-9)
