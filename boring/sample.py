@@ -14,7 +14,7 @@ from boring.effort import MOST_POINTS
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
 
-__all__ = ["sample"]
+__all__ = ["sample", "spread_out"]
 
 
 def sample(y: FloatArray, most: int = MOST_POINTS) -> slice | np.ndarray:
@@ -41,3 +41,28 @@ def sample(y: FloatArray, most: int = MOST_POINTS) -> slice | np.ndarray:
     priorities = keyed_generator(0, "sample").random(n)[rest]
     drawn = rest[np.argsort(priorities, kind="stable")[: most - n_best]]
     return np.sort(np.concatenate([order[:n_best], drawn]))
+
+
+def spread_out(X: FloatArray, first: int, most: int) -> np.ndarray:
+    """Return rows of points that are far apart: each next one is farthest from those before.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, D)
+    first : int
+        Row to begin with.
+    most : int
+        Number of rows, if there are so many.
+
+    Returns
+    -------
+    ndarray of int, shape (min(most, n),)
+        In the order in which they were taken [Gonzalez 1985].
+    """
+    rows = [first]
+    away = np.linalg.norm(X - X[first], axis=1)
+    while len(rows) < min(most, len(X)):
+        away[rows[-1]] = -1.0
+        rows.append(int(np.argmax(away)))
+        away = np.minimum(away, np.linalg.norm(X - X[rows[-1]], axis=1))
+    return np.array(rows)

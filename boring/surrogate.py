@@ -26,7 +26,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.plain import plain_model
 from boring.models.posterior import GaussianProcess
 from boring.result import sign_of
-from boring.sample import sample
+from boring.sample import sample, spread_out
 from boring.space import Box
 from boring.typing import FloatArray
 from boring.validation import as_points, as_values
@@ -44,6 +44,9 @@ __all__ = [
 ]
 
 FIT_ITERATIONS = 60
+
+FEWEST_SPREAD = 8
+"""Points, spread most, that tell how wide intervals have to be, or a third of all (chosen here)."""
 
 PLAINLY = 10.0
 """Nats of log posterior density by which lengthscales of their own must lead a shared one."""
@@ -172,9 +175,13 @@ class ObjectiveModel(ObjectiveProcess):
         On scaled inputs and standardised values; after `fit`.
     units : Units
         Between these values and the caller's; after `fit`.
+    inflation : float
+        Factor on the variances, at least 1; after `fit`.
     loss : float
         Negative log posterior density of the parameters, up to the priors' constants; after `fit`.
     """
+
+    inflation: float = 1.0
 
     def __init__(
         self,
@@ -211,8 +218,30 @@ class ObjectiveModel(ObjectiveProcess):
             points[rows], values[rows], self._starts, max_iterations=FIT_ITERATIONS
         )
         self.posterior = model.condition(fit.theta, points, values)
+        self.inflation = _inflation(self.posterior, int(np.argmax(self._sign * values)))
         self.loss = float(fit.value)
         return self
+
+    def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the objective without noise, as `ObjectivePosterior` does.
+
+        The variance is inflated by what values far apart have shown.
+        """
+        mean, variance = super().predict(X)
+        return mean, self.inflation * variance
+
+    def components(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the components' means and variances, these inflated, too."""
+        means, variances = super().components(X)
+        return means, self.inflation * variances
+
+
+def _inflation(posterior: GaussianProcess, best: int) -> float:
+    """Return the factor, at least 1, by which values far apart miss their predictions."""
+    n = len(posterior.y)
+    rows = spread_out(posterior.X, best, max(FEWEST_SPREAD, n // 3))
+    mean, variance = posterior.predict_left_out()
+    return max(1.0, float(np.mean(((posterior.y - mean) ** 2 / variance)[rows])))
 
 
 def model_of_points(

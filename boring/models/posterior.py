@@ -13,7 +13,7 @@ from boring._brief import fields_in_brief
 from boring.kernels.additive import KernelTerm, cross_squared_distances
 from boring.kernels.maps import FeatureMap
 from boring.models.evidence import LOG_TWO_PI
-from boring.models.linalg import append_row, log_determinant, solve, solve_lower
+from boring.models.linalg import append_row, inverse, log_determinant, solve, solve_lower
 from boring.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -291,13 +291,18 @@ class GaussianProcess:
         mean, variance = self.predict(X)
         return log_normal_density(y - mean, variance + self.noise_variance)
 
-    def log_density_left_out(self) -> FloatArray:
-        """Return the log density of each value given all the others, shape (n,).
+    def predict_left_out(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of each value given all the others, noise included, each (n,).
 
         Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, eq. 5.10 to 5.12.
         """
-        variance = 1.0 / np.diag(solve(self.L, np.eye(len(self.y))))
-        return log_normal_density(self.alpha * variance, variance)
+        variance = 1.0 / np.diag(inverse(self.L))
+        return self.y - self.alpha * variance, variance
+
+    def log_density_left_out(self) -> FloatArray:
+        """Return the log density of each value given all the others, shape (n,)."""
+        mean, variance = self.predict_left_out()
+        return log_normal_density(self.y - mean, variance)
 
 
 def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None) -> float:

@@ -1,8 +1,10 @@
-"""The points to learn from, of very many."""
+"""The points to learn from, of very many, and those that are far apart."""
 
 import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
 
-from boring.sample import sample
+from boring.sample import sample, spread_out
 
 
 def test_all_points_are_learned_from_as_long_as_there_are_few() -> None:
@@ -26,3 +28,19 @@ def test_one_more_point_changes_next_to_nothing() -> None:
     before = set(sample(y, 200))
     for value in (-9.0, 0.0, 9.0):
         assert len(before - set(sample(np.append(y, value), 200))) <= 2
+
+
+def test_points_that_are_far_apart_come_first() -> None:
+    X = np.array([[0.0], [0.1], [1.0], [0.45], [0.0]])
+    np.testing.assert_array_equal(spread_out(X, 0, 3), [0, 2, 3])
+    assert sorted(spread_out(X, 1, 9)) == [0, 1, 2, 3, 4], "each once, those that coincide too"
+
+
+@pytest.mark.parametrize("first", [0, 17])
+def test_each_next_point_is_farthest_from_those_before(first) -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (40, 3))
+    rows = spread_out(X, first, 12)
+    assert rows[0] == first
+    for k in range(1, 12):
+        away = cdist(X, X[rows[:k]]).min(axis=1)
+        assert away[rows[k]] == pytest.approx(away.max())

@@ -10,8 +10,9 @@ from boring.exceptions import InvalidInputError
 from boring.kernels import Ard, Isotropic
 from boring.loop.algorithm import BoringOptimizer
 from boring.models.base import ObjectiveSurrogate, Surrogate
+from boring.sample import spread_out
 from boring.space import Box
-from boring.surrogate import fit_objective_model, model_of_points
+from boring.surrogate import ObjectiveProcess, fit_objective_model, model_of_points
 from synthetic import get_problem
 
 
@@ -157,3 +158,52 @@ def test_inputs_have_lengthscales_of_their_own_where_the_values_plainly_say_so()
     assert few[1] is Ard
     turn = np.linalg.qr(rng.standard_normal((20, 20)))[0]
     assert error(lambda X: (X**2).sum(axis=1), turn)[1] is Isotropic
+
+
+def _walled(X):
+    return np.sin(4.0 * X).sum(axis=1) * np.exp((X**2).sum(axis=1))
+
+
+def _near_and_far(rng):
+    """Return points of which most crowd around one, as those of an optimisation do."""
+    return np.vstack([rng.uniform(-1, 1, (10, 4)), 0.05 * rng.standard_normal((40, 4))])
+
+
+def test_intervals_are_as_wide_as_points_far_apart_say() -> None:
+    X = _near_and_far(np.random.default_rng(0))
+    y, box = _walled(X), Box.from_bounds([(-1, 1)] * 4)
+    model = model_of_points(box, X, y, sign=-1.0)
+    posterior, values = model.posterior, model.posterior.y
+    squares = []
+    for row in spread_out(X, int(np.argmin(y)), 50 // 3):
+        others = np.arange(50) != row
+        without = posterior.model.condition(posterior.theta, X[others], values[others])
+        mean, variance = without.predict(X[[row]])
+        squares.append((values[row] - mean[0]) ** 2 / (variance[0] + without.noise_variance))
+    assert model.inflation == pytest.approx(np.mean(squares), rel=1e-6)
+    narrow = ObjectiveProcess(box, posterior, model.units)
+    for name in ("predict", "components"):
+        (mean, wide), (same, thin) = (getattr(of, name)(X[:20] + 0.1) for of in (model, narrow))
+        np.testing.assert_array_equal(mean, same)
+        np.testing.assert_allclose(wide, model.inflation * thin)
+
+
+def test_intervals_after_an_optimisation_hold_what_they_say() -> None:
+    held = {"as it is": [], "inflated": []}
+    box = Box.from_bounds([(-1, 1)] * 4)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, new = _near_and_far(rng), rng.uniform(-1, 1, (500, 4))
+        model = model_of_points(box, X, _walled(X), sign=-1.0)
+        mean, variance = model.predict(new)
+        errors = np.abs(_walled(new) - mean)
+        held["inflated"].append(np.mean(errors <= 1.645 * np.sqrt(variance)))
+        held["as it is"].append(np.mean(errors <= 1.645 * np.sqrt(variance / model.inflation)))
+    assert np.mean(held["as it is"]) < 0.6
+    assert np.mean(held["inflated"]) > 0.7
+
+
+def test_intervals_are_left_alone_where_the_model_is_right() -> None:
+    rng = np.random.default_rng(0)
+    box, X = Box.from_bounds([(-1, 1)] * 3), rng.uniform(-1, 1, (60, 3))
+    assert model_of_points(box, X, np.sin(X.sum(axis=1))).inflation < 2.0

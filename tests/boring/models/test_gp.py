@@ -66,12 +66,16 @@ def test_a_value_left_out_has_the_density_that_the_others_give_it(data) -> None:
     X, y = data
     model = GaussianProcessModel(AdditiveKernel([KernelTerm(MATERN52, Ard(4))]))
     theta = np.concatenate([[np.log(1.3)], np.log([0.5, 0.9, 1.7, 3.0]), [np.log(0.05)]])
-    found = model.condition(theta, X, y).log_density_left_out()
+    whole = model.condition(theta, X, y)
+    found, (means, variances) = whole.log_density_left_out(), whole.predict_left_out()
     for i in (0, 7, 39):
         others = np.arange(len(y)) != i
         posterior = model.condition(theta, X[others], y[others])
         expected = posterior.log_predictive_density(X[[i]], y[[i]])
         np.testing.assert_allclose(found[[i]], expected, rtol=1e-9)
+        mean, variance = posterior.predict(X[[i]])
+        np.testing.assert_allclose(means[[i]], mean, rtol=1e-9)
+        np.testing.assert_allclose(variances[[i]], variance + posterior.noise_variance, rtol=1e-9)
 
 
 def test_one_observation_by_hand() -> None:
