@@ -367,7 +367,7 @@ def _importance(
     for held, fit in zip(report.folds, report.fold_fits, strict=True):
         kept, values, _, _ = training_values(y, held)
         replicates.append(scores(X[kept], values, fit))
-    return jackknife_interval(full, np.array(replicates))
+    return jackknife_interval(full, np.array(replicates), 1.0 - report.overlap)
 
 
 def _predictor(

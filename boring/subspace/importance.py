@@ -70,7 +70,9 @@ def activity_scores(posterior: GaussianProcess, points: FloatArray) -> FloatArra
     return np.asarray(total / mass)
 
 
-def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance:
+def jackknife_interval(
+    scores: FloatArray, replicates: FloatArray, missed: float = 0.0
+) -> Importance:
     """Return errors and intervals from refits that each lack one group.
 
     Parameters
@@ -79,6 +81,9 @@ def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance
         From all points.
     replicates : ndarray, shape (K, D), K >= 2
         Row k from all points but those of group k.
+    missed : float, default 0
+        Share of W that the refits did not find again; a parameter that W leaves out may hold as
+        much.
 
     Returns
     -------
@@ -99,13 +104,22 @@ def jackknife_interval(scores: FloatArray, replicates: FloatArray) -> Importance
     n = 100 with noise .3 1.00, Rosenbrock 5-in-10 n = 200 1.00; mean of the lines .93.
     The first falls short because most of the squared derivative of the camelback lies in
     corners that 50 points do not reach, in any fold. Ten folds give the same coverage.
+
+    A W on coordinate axes leaves parameters out, and refits that leave them out, too, say that
+    they are exactly 0, however little else the refits agree on. So their upper end is at least
+    `missed`. At the end of runs in 60 inputs and more that changes the coverage of untrusted
+    estimates from .02 to .67 to .99 to 1.00 (Hartmann 6-in-100 and -1000, Lassos, digits), and
+    of trusted ones hardly: refits find these again.
     """
     K = len(replicates)
     std = jackknife_error(scores, replicates)
     root = np.sqrt(scores)
     half = students_factor(K) * jackknife_error(root, np.sqrt(replicates))
-    ends = [np.maximum(root - half, 0.0) ** 2, np.minimum(root + half, 1.0) ** 2]
-    return Importance(scores, std, np.stack(ends, axis=1))
+    low, high = np.maximum(root - half, 0.0) ** 2, np.minimum(root + half, 1.0) ** 2
+    left_out = scores == 0.0
+    high[left_out] = np.maximum(high[left_out], missed)
+    std[left_out] = np.maximum(std[left_out], missed / students_factor(K))
+    return Importance(scores, std, np.stack([low, high], axis=1))
 
 
 def students_factor(K: int) -> float:

@@ -59,6 +59,38 @@ def test_intervals_stay_in_the_unit_interval():
     assert np.all(np.diff(result.interval, axis=1) >= 0.0)
 
 
+def test_what_is_left_out_may_hold_what_refits_do_not_find_again():
+    scores, replicates = np.array([0.7, 0.3, 0.0]), np.tile([0.7, 0.3, 0.0], (5, 1))
+    replicates[0] = [0.6, 0.39, 0.01]
+    certain = jackknife_interval(scores, replicates)
+    result = jackknife_interval(scores, replicates, missed=0.4)
+    np.testing.assert_array_equal(result.interval[:2], certain.interval[:2])
+    np.testing.assert_array_equal(result.interval[2], [0.0, 0.4])
+    assert result.std[2] == pytest.approx(0.4 / t.ppf(0.95, 4))
+    much = jackknife_interval(scores, replicates, missed=0.0)
+    np.testing.assert_array_equal(much.interval, certain.interval)
+
+
+@pytest.mark.filterwarnings("ignore::boring.exceptions.SubspaceWarning")
+def test_intervals_of_axes_that_refits_do_not_agree_on_hold_the_truth():
+    amplitudes, covered, without = np.array([1.0, 0.8, 0.6, 0.5, 0.4]), [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, new = rng.uniform(-1, 1, (30, 10)), rng.uniform(-1, 1, (4000, 5))
+        y = np.sin(4.0 * X[:, :5]) @ amplitudes
+        estimate = estimate_active_subspace(X, y, 3, rng=rng)
+        truth = np.zeros(10)
+        truth[:5] = ((amplitudes * np.cos(4.0 * new)) ** 2).mean(axis=0)
+        truth /= truth.sum()
+        left_out = estimate.importance == 0.0
+        assert left_out.sum() == 7
+        low, high = estimate.importance_interval.T
+        assert np.all(high[left_out] >= 1.0 - estimate.trust["overlap"])
+        covered.append((low <= truth) & (truth <= high))
+        without.append(covered[-1] & ~(left_out & (truth > 0)))
+    assert np.mean(without) < 0.9 < np.mean(covered)
+
+
 @pytest.mark.statistical
 def test_intervals_cover_the_true_scores():
     covered = []
