@@ -9,6 +9,13 @@ to the plain values, and is the one to plot, to slice and to predict with. Witho
 is believed in it has one lengthscale, or one for each input where the values plainly say so: of 20
 inputs of which three matter, 80 values near the optimum, one lengthscale is off by .95 at random
 points, its own standard deviation being .56, and lengthscales of their own by .2.
+
+Points of an optimisation crowd around an optimum, predict one another well, and hide how little
+they tell of the rest of the box. So the variances of `ObjectiveModel` are inflated by what the most
+spread third of the points shows, each predicted from all the others. At random points of the box
+after runs (23, on eleven functions of 5 to 25 inputs) the intervals of 90 per cent then hold .81
+instead of .75 (fewest on the camelback, .70 instead of .58), and the median log density is
+-2.1 nats instead of -2.4.
 """
 
 from __future__ import annotations
