@@ -279,7 +279,7 @@ def _overruled(
     ask: Ask, space: ParameterSpace, fixed: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Ask]:
     """Return the values to evaluate and their ask, some of them fixed by `enqueue_trial`."""
-    values = space.decode(ask.x[None, :])[0]
+    values = space.as_given(space.decode(ask.x[None, :])[0])
     names = values.keys() & fixed.keys()
     if not names:
         return values, ask

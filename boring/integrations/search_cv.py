@@ -184,7 +184,7 @@ class BoringSearchCV(BaseSearchCV):
                     BudgetWarning,
                 )
                 break
-            candidates = space.decode(points)
+            candidates = [space.as_given(configuration) for configuration in space.decode(points)]
             try:
                 results = evaluate_candidates(candidates)
                 scores = results[self._score_key(results)][-len(points) :]

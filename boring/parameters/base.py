@@ -105,6 +105,10 @@ class Parameter(ABC):
     def check(self, value: Any) -> Any:
         """Return the value as the parameter holds it, or raise `InvalidInputError`."""
 
+    def as_given(self, value: Any) -> Any:
+        """Return a value of the parameter as its maker wrote it: with tuples for JSON's lists."""
+        return value
+
     @abstractmethod
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return the columns of checked values, shape (n, n_columns)."""

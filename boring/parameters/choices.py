@@ -12,7 +12,7 @@ import numpy as np
 
 from boring._brief import fields_in_brief
 from boring.parameters.base import IntArray, Parameter, fits_float64, identity, is_number
-from boring.parameters.values import check_choices, check_json, position
+from boring.parameters.values import check_choices, check_json, position, with_tuples
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 
@@ -38,10 +38,14 @@ class Choice(Parameter):
 
     choices: Sequence[Any]
 
+    _given: ClassVar[tuple[Any, ...]]
+
     def __post_init__(self) -> None:
         """Check the choices."""
         super().__post_init__()
-        object.__setattr__(self, "choices", check_choices(self, self.choices))
+        given, checked = self.choices, check_choices(self, self.choices)
+        object.__setattr__(self, "choices", checked)
+        object.__setattr__(self, "_given", tuple(map(with_tuples, checked, given)))
 
     @property
     def n_values(self) -> int:
@@ -67,6 +71,10 @@ class Choice(Parameter):
     def check(self, value: Any) -> Any:
         """Return the choice as it was declared."""
         return deepcopy(self.choices[self._position(value)])
+
+    def as_given(self, value: Any) -> Any:
+        """Return the choice with the tuples that it was declared with."""
+        return deepcopy(self._given[self._position(value)])
 
     def _position(self, value: Any) -> int:
         return position(self, self.choices, value)
@@ -162,13 +170,16 @@ class Fixed(Parameter):
     value: Any
 
     kind: ClassVar[str] = "fixed"
+    _given: ClassVar[Any]
 
     __repr__ = fields_in_brief
 
     def __post_init__(self) -> None:
         """Check the value."""
         super().__post_init__()
-        object.__setattr__(self, "value", check_json(self, self.value))
+        given, checked = self.value, check_json(self, self.value)
+        object.__setattr__(self, "value", checked)
+        object.__setattr__(self, "_given", with_tuples(checked, given))
 
     @property
     def n_columns(self) -> int:
@@ -199,6 +210,11 @@ class Fixed(Parameter):
         """Return the fixed value if this is it."""
         position(self, [self.value], value)
         return deepcopy(self.value)
+
+    def as_given(self, value: Any) -> Any:
+        """Return the value with the tuples that it was declared with."""
+        position(self, [self.value], value)
+        return deepcopy(self._given)
 
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return no column, shape (n, 0)."""

@@ -234,6 +234,15 @@ class ParameterSpace:
         """
         return self._encoding.decode(as_points(U, self.dim, "Points"))
 
+    def as_given(self, configuration: Mapping[str, Any]) -> Configuration:
+        """Return a configuration with tuples where choices or fixed values were declared as such.
+
+        A configuration is JSON, which has lists alone; some functions insist on tuples.
+        """
+        return {
+            name: self.parameters[name].as_given(value) for name, value in configuration.items()
+        }
+
     def to_frame(self, configurations: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
         """Return configurations as a data frame, one column a parameter; inactive is NaN."""
         from boring.parameters.frames import to_frame

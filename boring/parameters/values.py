@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from boring._brief import in_brief
 from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
 from boring.validation import as_float
 
-__all__ = ["check_choices", "check_json", "position"]
+__all__ = ["check_choices", "check_json", "position", "with_tuples"]
 
 SHOWN = 8  # choices listed in a message
 
@@ -36,6 +37,17 @@ def check_json(parameter: Parameter, value: Any) -> Any:
         f"{in_brief(value)} of type {type(value).__name__}. Use its name as a text, and look the "
         "object up in your function."
     )
+
+
+def with_tuples(checked: Any, given: Any) -> Any:
+    """Return a checked value with tuples where the given one has them, in place of lists."""
+    given = plain(given)
+    if isinstance(given, tuple | list):
+        items = [with_tuples(*pair) for pair in zip(checked, given, strict=True)]
+        return tuple(items) if isinstance(given, tuple) else items
+    if isinstance(given, dict):
+        return {key: with_tuples(item, given[key]) for key, item in checked.items()}
+    return checked
 
 
 def check_choices(parameter: Parameter, choices: Any) -> tuple[Any, ...]:
@@ -69,10 +81,22 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
                 return index
         elif type(choice) is type(value) and choice == value:
             return index
-    if isinstance(value, tuple):
-        return position(parameter, choices, list(value))
+    if (lists := _without_tuples(value)) is not value:
+        return position(parameter, choices, lists)
     names = [choice for choice in choices if isinstance(choice, str)]
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
     parameter._refuse_value(f"the value must be one of {shown}; received {in_brief(value)}.{hint}")
+
+
+def _without_tuples(value: Any) -> Any:
+    """Return a value with lists for tuples; the very value if it has none."""
+    if isinstance(value, tuple | list):
+        items = [_without_tuples(item) for item in value]
+        is_same = isinstance(value, list) and all(map(operator.is_, items, value))
+        return value if is_same else items
+    if isinstance(value, dict):
+        found = {key: _without_tuples(item) for key, item in value.items()}
+        return value if all(found[key] is item for key, item in value.items()) else found
+    return value

@@ -508,3 +508,16 @@ def test_what_cannot_be_done_is_said():
     study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler())
     with pytest.raises(InvalidInputError, match="one objective; the study has 2"):
         suggest(study.ask(), LATTICE)
+
+
+@pytest.mark.filterwarnings("ignore:Choices for a categorical:UserWarning")
+def test_choices_that_are_tuples_are_sampled_as_tuples():
+    def objective(trial):
+        pair = trial.suggest_categorical("pair", ((1, 2), (1, (2, 3)), "none"))
+        return trial.suggest_float("x", 0.0, 1.0) + (pair == (1, (2, 3)))
+
+    study = optuna.create_study(sampler=BoringSampler(seed=0, n_initial=2))
+    study.enqueue_trial({"pair": (1, (2, 3)), "x": 0.5})
+    study.optimize(objective, 8)
+    assert not any(isinstance(trial.params["pair"], list) for trial in study.trials)
+    assert study.best_params["x"] < 0.5

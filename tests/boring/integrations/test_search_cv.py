@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import baselines  # noqa: F401 (registers sobol)
 from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning
 from boring.integrations.search_cv import BoringSearchCV
-from boring.parameters import Categorical, Integer, ParameterSpace, Real
+from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 
 X, Y = make_classification(n_samples=60, n_features=4, random_state=0)
 PIPELINE = make_pipeline(StandardScaler(), SVC())
@@ -321,3 +321,36 @@ def test_a_space_of_fewer_configurations_is_searched_whole(n_points):
         options={"repeats": True},
     )
     assert len(again.fit(X, Y).cv_results_["params"]) == 6
+
+
+class Picky(Moody):
+    """Insists on a pair, as scikit-learn's ``ngram_range`` does."""
+
+    def fit(self, X, y):
+        if not (isinstance(self.level, tuple) and isinstance(self.bad, tuple)):
+            raise TypeError("no tuple")
+        return super().fit(X, y)
+
+    def score(self, X, y):
+        return float(sum(self.level))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        [Categorical("level", [(1, 1), (1, 2)]), Fixed("bad", (3,))],
+        {"level": [(1, 1), (1, 2)], "bad": Fixed("bad", ())},
+        [Ordinal("level", [(1, 1), (1, 2), [1, 3]])],
+    ],
+    ids=["categorical", "dict", "ordinal"],
+)
+def test_estimators_get_the_tuples_that_were_declared(parameters):
+    n_choices = 3 if len(parameters) == 1 else 2
+    found = search(estimator=Picky(), parameters=parameters, n_iter=n_choices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (FitFailedWarning, NonFiniteWarning))
+        found = pickle.loads(pickle.dumps(clone(found).fit(X, Y)))
+    assert found.best_params_["level"] == (1, 2)
+    levels = [row["level"] for row in found.cv_results_["params"]]
+    assert sorted(map(type, levels), key=str) == [list, tuple, tuple][3 - n_choices :]
+    assert list(found.cv_results_["param_level"]) == levels
