@@ -18,7 +18,14 @@ from boring.parameters.space import ParameterSpace
 from boring.parameters.whole import Integer, Ordinal
 from boring.validation import suggest
 
-__all__ = ["KINDS", "parameter_from_dict", "read_space", "space_from_dict", "without_repetition"]
+__all__ = [
+    "KINDS",
+    "parameter_from_dict",
+    "read_space",
+    "read_spec",
+    "space_from_dict",
+    "without_repetition",
+]
 
 KINDS: dict[str, type[Parameter]] = {
     kind.kind: kind for kind in (Real, Integer, Ordinal, Categorical, Fixed)
@@ -91,19 +98,33 @@ def space_from_dict(
 
 def read_space(path: str | Path) -> ParameterSpace:
     """Return the space that a file describes, TOML if its name ends so, else JSON."""
+    return space_from_dict(read_spec(path))
+
+
+def read_spec(path: str | Path) -> Any:
+    """Return what a file holds, TOML if its name ends so, else JSON."""
     path = Path(path)
+    kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InvalidInputError(f"The file {str(path)!r} cannot be read: {error}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"The file {str(path)!r} must be {kind} in UTF-8: {error}. Save it so."
+        ) from error
     try:
-        if path.suffix.lower() == ".toml":
-            spec = tomllib.loads(text)
-        else:
-            spec = json.loads(text, object_pairs_hook=without_repetition)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
-        raise InvalidInputError(f"The file {str(path)!r} cannot be parsed: {error}.") from error
-    return space_from_dict(spec)
+        if kind == "TOML":
+            return tomllib.loads(text)
+        return json.loads(text, object_pairs_hook=without_repetition)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"The file {str(path)!r}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        begins = f"it begins with {text[:40]!r}" if text.strip() else "it is empty"
+        remedy = "Mend it" + (", or name a TOML file .toml" if kind == "JSON" else "")
+        raise InvalidInputError(
+            f"The file {str(path)!r} cannot be parsed as {kind}: {error}; {begins}. {remedy}."
+        ) from error
 
 
 def _as_list(constraints: Any) -> list[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError
 from boring.parameters import ParameterSpace
-from boring.parameters.files import without_repetition
+from boring.parameters.files import read_spec, without_repetition
 from boring.validation import from_text
 
 __all__ = ["UsageError", "integer", "json_object", "options", "plain", "real", "space_argument"]
@@ -24,17 +24,19 @@ class UsageError(Exception):
 def space_argument(text: str) -> ParameterSpace:
     """Return the space of a JSON or TOML file, or of JSON on the command line."""
     if text.strip() and not text.lstrip().startswith(("{", "[")):
-        path = Path(text)
-        if path.suffix.lower() == ".toml":
-            return ParameterSpace.from_file(path)
         try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise InvalidInputError(
-                f"--space must be JSON or the path of a JSON file; {text!r} cannot be read: "
-                f"{error}."
-            ) from error
-    values = json_object(text, "--space")
+            found = read_spec(text)
+        except InvalidInputError as error:
+            if isinstance(error.__cause__, OSError):
+                raise InvalidInputError(
+                    f"--space must be JSON, or the path of a JSON or TOML file. {error}"
+                ) from error
+            raise
+        if text.lower().endswith(".toml"):
+            return ParameterSpace.from_dict(found)
+        values = _as_object(found, f"The file {text!r}")
+    else:
+        values = json_object(text, "--space")
     if set(values) <= {"parameters", "constraints"} and isinstance(values.get("parameters"), dict):
         inner = {name: _with_type(value) for name, value in values["parameters"].items()}
         return ParameterSpace.of({**values, "parameters": inner})
@@ -64,13 +66,19 @@ def json_object(text: str | None, name: str) -> dict[str, Any]:
         values = json.loads(text, object_pairs_hook=without_repetition)
     except InvalidInputError:
         raise
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"{name} must be valid JSON; received {text[:60]!r}: {error}. Put names and text "
             "between double quotation marks, and the whole between single ones."
         ) from error
+    return _as_object(values, name)
+
+
+def _as_object(values: Any, name: str) -> dict[str, Any]:
     if not isinstance(values, dict):
-        raise InvalidInputError(f"{name} must be a JSON object, {{...}}; received {text[:60]!r}.")
+        raise InvalidInputError(
+            f"{name} must be a JSON object, {{...}}; received {in_brief(values)}."
+        )
     return values
 
 

@@ -266,6 +266,32 @@ def test_files(tmp_path):
         ParameterSpace.from_file(tmp_path / "broken.toml")
 
 
+@pytest.mark.parametrize("name", ["space.json", "space.toml"])
+def test_files_of_other_programs_are_read_or_refused_by_name(tmp_path, name):
+    digits = "1" + "0" * 5000
+    text = {
+        "space.json": '{"x": {"type": "real", "low": 0, "high": HIGH}}',
+        "space.toml": 'x = {type = "real", low = 0, high = HIGH}',
+    }[name]
+    file = tmp_path / name
+    file.write_text(text.replace("HIGH", "1"), encoding="utf-8-sig")
+    assert ParameterSpace.from_file(file).names == ["x"]
+    file.write_text(text, encoding="utf-16")
+    with pytest.raises(InvalidInputError, match=rf"{name}' must be \w+ in UTF-8: .* Save it so"):
+        ParameterSpace.from_file(file)
+    for wrong, message in ((text.replace("HIGH", digits), "begins with"), (text[:-1], "begins")):
+        file.write_text(wrong)
+        with pytest.raises(InvalidInputError, match=rf"{name}' cannot be parsed as .*{message}"):
+            ParameterSpace.from_file(file)
+
+
+def test_an_empty_file_and_one_of_endless_lists_are_refused(tmp_path):
+    for text, message in (("", "it is empty"), ('{"x": ' + "[" * 100_000, "recursion")):
+        (tmp_path / "space.json").write_text(text)
+        with pytest.raises(InvalidInputError, match=message):
+            ParameterSpace.from_file(tmp_path / "space.json")
+
+
 def rich_configspace():
     space = ConfigSpace.ConfigurationSpace(seed=1)
     kind = ConfigSpace.CategoricalHyperparameter("kind", ["a", "b", None])

@@ -365,6 +365,28 @@ def test_a_space_that_is_no_object_is_refused_as_such(boring, tmp_path, space):
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"gain": [0, 1}', "cannot be parsed as JSON"),
+        (b"", "it is empty"),
+        ("{}".encode("utf-16"), "must be JSON in UTF-8"),
+        (b"[1, 2]", "must be a JSON object"),
+        (None, "--space must be JSON, or the path of a JSON or TOML file"),
+    ],
+)
+def test_the_file_of_a_space_is_named_where_it_cannot_be_read(boring, tmp_path, content, message):
+    file = tmp_path / "space.json"
+    if content is not None:
+        file.write_bytes(content)
+    arguments = ("--space", str(file), "--direction", "minimize")
+    code, _, error = boring("init", str(tmp_path / "a.jsonl"), *arguments)
+    assert code == 1
+    assert message in error
+    assert "space.json" in error
+    assert "quotation marks" not in error
+
+
 def test_a_name_that_comes_twice_is_refused_and_no_study_made(boring, tmp_path):
     path, space = tmp_path / "run.jsonl", '{"gain": [0.1, 10], "gain": [1, 2]}'
     code, _, err = boring("init", path, "--space", space, "--direction", "minimize")
