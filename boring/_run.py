@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _optimizer_support as support
+from ._brief import shortened
 from ._warn import warn
 from .evaluation import Objective, check_on_error, evaluate
 from .exceptions import BoringError, BudgetWarning, FitError, InvalidInputError, SpaceExhaustedError
@@ -33,7 +35,7 @@ def run(
 ) -> OptimizationResult:
     """Evaluate until there is reason to stop; the arguments are those of ``Optimizer.run``."""
     check_on_error(on_error)
-    check_callables(fun, callback, stopping)
+    check_callables(fun, callback, stopping, ("optimizer", "record"))
     _warn_budget(optimizer, n_evaluations)
     clock = Clock(optimizer, n_evaluations, stopping)
     total = optimizer.n_told + n_evaluations
@@ -138,18 +140,48 @@ def _ask(optimizer: Optimizer) -> FloatArray:
     return x
 
 
-def check_callables(fun: object, callback: object, stopping: object) -> None:
-    """Raise before anything is paid for if an argument cannot be used."""
+def check_callables(
+    fun: object, callback: object, stopping: object, given: tuple[str, ...]
+) -> None:
+    """Raise before anything is paid for if an argument cannot be used.
+
+    Parameters
+    ----------
+    fun, callback, stopping : object
+    given : tuple of str
+        What a callback is called with, in words.
+    """
     for name, value in (("fun", fun), ("callback", callback)):
         if not callable(value) and not (name == "callback" and value is None):
             raise InvalidInputError(
                 f"{name} must be callable; received {type(value).__name__}. Pass a function."
             )
+    if callback is not None and (takes := takes_otherwise(callback, given)):
+        form = f"callback({', '.join(given)})"
+        raise InvalidInputError(
+            f"callback is called as {form}; received one that takes {takes}. Write def {form}: ..."
+        )
     if stopping is not None and not isinstance(stopping, StoppingCondition):
         raise InvalidInputError(
             f"stopping must be a StoppingCondition; received {type(stopping).__name__}. "
             "Build one from boring.stopping, such as Target(0.1) | MaxSeconds(60)."
         )
+
+
+def takes_otherwise(function: Any, given: tuple[str, ...]) -> str | None:
+    """Return the parameters of a function that cannot be called with so many arguments.
+
+    None if it can, or does not say what it takes.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*given)
+    except TypeError:
+        return shortened(str(signature))
+    return None
 
 
 def _warn_budget(optimizer: Optimizer, n_evaluations: int) -> None:

@@ -13,6 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint, Optimi
 
 from boring._beginning import allowed_within_rounding, begin
 from boring._brief import in_brief
+from boring._run import takes_otherwise
 from boring._warn import warn
 from boring.domain import Domain
 from boring.evaluation import in_words
@@ -170,9 +171,13 @@ class _Monitor:
     def __init__(self, callback: Callable[..., Any] | None) -> None:
         self._callback = callback
         self.is_stopped = False
-        self._takes_result = callback is not None and set(
-            inspect.signature(callback).parameters
-        ) == {"intermediate_result"}
+        self._takes_result = _takes_result(callback)
+        takes = None if self._takes_result else takes_otherwise(callback, ("x",))
+        if takes:
+            raise InvalidInputError(
+                f"callback is called as callback(x) or callback(intermediate_result=...); received "
+                f"one that takes {takes}. Write def callback(x): ..."
+            )
 
     def __call__(self, optimizer: Optimizer, record: object) -> bool:
         """Return whether to stop."""
@@ -187,6 +192,17 @@ class _Monitor:
         except StopIteration:
             self.is_stopped = True
         return self.is_stopped
+
+
+def _takes_result(callback: Any) -> bool:
+    if callback is not None and not callable(callback):
+        raise InvalidInputError(
+            f"callback must be callable; received {in_brief(callback)}. Pass a function."
+        )
+    try:
+        return set(inspect.signature(callback).parameters) == {"intermediate_result"}
+    except (TypeError, ValueError):  # None, and what does not say its parameters
+        return False
 
 
 def _best(optimizer: Optimizer) -> tuple[FloatArray, float]:

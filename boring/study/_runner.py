@@ -65,7 +65,7 @@ def run(
 ) -> StudyStatus:
     """Evaluate until there is reason to stop; the arguments are those of `Study.run`."""
     check_on_error(on_error)
-    check_callables(fun, callback, stopping)
+    check_callables(fun, callback, stopping, ("study", "number"))
     rule = "a positive number of seconds, or None"
     if timeout is not None:
         seconds = as_real(timeout, "timeout", rule)

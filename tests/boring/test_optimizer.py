@@ -462,6 +462,22 @@ def test_a_loop_of_ones_own_notes_why_it_stopped():
     assert optimizer.tell([0.5, 0.5], 1.0).stop() == {}
 
 
+@pytest.mark.parametrize(
+    "callback", [lambda: None, lambda result: None, lambda a, b, c: None, lambda *, record: None]
+)
+def test_a_callback_of_other_arguments_is_refused_before_the_first_evaluation(callback):
+    optimizer = stepper()
+    message = r"called as callback\(optimizer, record\); received one that takes \("
+    with pytest.raises(InvalidInputError, match=message):
+        optimizer.run(bowl, 10, callback=callback)
+    assert optimizer.n_told == 0
+
+
+@pytest.mark.parametrize("callback", [print, lambda *given: None, lambda a, b, c=1: None])
+def test_a_callback_may_take_more(callback):
+    assert stepper().run(bowl, 3, callback=callback).n_evaluations == 3
+
+
 def test_a_failing_callback_keeps_the_result():
     def callback(optimizer, record):
         raise ZeroDivisionError

@@ -120,6 +120,19 @@ def test_a_start_on_the_edge_of_a_constraint_is_evaluated():
     np.testing.assert_array_equal(run(x0=[0.1, 0.2], constraints=tenths).run.X[0], [0.1, 0.2])
 
 
+@pytest.mark.parametrize(
+    ("callback", "message"),
+    [
+        (3, "callback must be callable; received 3"),
+        (lambda: None, r"called as callback\(x\) or .*; received one that takes \(\)"),
+        (lambda x, state: None, r"takes \(x, state\)"),
+    ],
+)
+def test_a_callback_of_another_form_is_refused_before_the_first_evaluation(callback, message):
+    with pytest.raises(InvalidInputError, match=message):
+        run(fun=lambda x: pytest.fail("evaluated"), callback=callback)
+
+
 def test_both_forms_of_callback_see_the_best_so_far():
     seen, results = [], []
     run(callback=seen.append)

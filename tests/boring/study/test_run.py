@@ -305,6 +305,8 @@ def test_arguments_that_make_no_sense_are_refused():
         study.run(1.0, 1)
     with pytest.raises(InvalidInputError, match="callback must be callable; received int"):
         study.run(loss, 1, callback=3)
+    with pytest.raises(InvalidInputError, match=r"called as callback\(study, number\); .*\(one\)"):
+        study.run(loss, 1, callback=lambda one: None)
     assert study.status().n_told == 0
 
 
