@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._brief import fields_in_brief
+from ._brief import fields_in_brief, in_brief
 from .exceptions import InvalidInputError
 from .typing import Direction, FloatArray
 from .validation import as_positive_int, as_real
@@ -89,6 +89,13 @@ class StoppingCondition(ABC):
         """Stop when either condition holds."""
         return AnyOf((self, other))
 
+    def __bool__(self) -> bool:
+        """Raise: ``and`` and ``or`` would drop one of two conditions without a word."""
+        raise InvalidInputError(
+            f"A condition is neither true nor false before the run; received {self!r} in an 'and', "
+            "'or', 'not' or 'if'. Join conditions by & and |, and ask whether one is None."
+        )
+
 
 @dataclass(frozen=True)
 class AllOf(StoppingCondition):
@@ -100,6 +107,10 @@ class AllOf(StoppingCondition):
     """
 
     conditions: tuple[StoppingCondition, ...]
+
+    def __post_init__(self) -> None:
+        """Check that all are conditions."""
+        _check_conditions(self.conditions)
 
     def check(self, status: RunStatus) -> dict[str, float]:
         """Return all reasons together, or none."""
@@ -117,6 +128,10 @@ class AnyOf(StoppingCondition):
     """
 
     conditions: tuple[StoppingCondition, ...]
+
+    def __post_init__(self) -> None:
+        """Check that all are conditions."""
+        _check_conditions(self.conditions)
 
     def check(self, status: RunStatus) -> dict[str, float]:
         """Return the reasons of the conditions that hold."""
@@ -261,6 +276,15 @@ class ExpectedImprovementBelow(StoppingCondition):
             return {}
         left = status.remaining_improvement()
         return {"expected_improvement": left} if left is not None and left < self.floor else {}
+
+
+def _check_conditions(conditions: object) -> None:
+    for condition in conditions if isinstance(conditions, tuple | list) else (conditions,):
+        if not isinstance(condition, StoppingCondition):
+            raise InvalidInputError(
+                f"Stopping conditions are joined with others; received {in_brief(condition)}. "
+                "Build each from boring.stopping, such as Target(0.1) | MaxSeconds(60)."
+            )
 
 
 def _merge(reasons: list[dict[str, float]]) -> dict[str, float]:

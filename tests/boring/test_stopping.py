@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boring.exceptions import InvalidInputError
-from boring.stopping import MaxEvaluations, MaxSeconds, RunStatus, Stagnation, Target
+from boring.stopping import AnyOf, MaxEvaluations, MaxSeconds, RunStatus, Stagnation, Target
 
 
 def status(best=(3.0, 2.0, 1.0), seconds=1.0, direction="minimize"):
@@ -56,6 +56,12 @@ def test_combinations():
         (lambda: Stagnation(2, "0"), "tolerance must be"),
         (lambda: Stagnation(0), "n must be an integer"),
         (lambda: Stagnation(2, -1.0), "tolerance must not be negative"),
+        (lambda: Target(0.0) | 60, "joined with others; received 60"),
+        (lambda: Target(0.0) & None, "joined with others; received None"),
+        (lambda: AnyOf(Target), "joined with others; received <class"),
+        (lambda: Target(0.0) or MaxSeconds(60), r"Target\(value=0.0\) .* by & and \|"),
+        (lambda: Target(0.0) and MaxSeconds(60), r"by & and \|"),
+        (lambda: not Target(0.0), r"by & and \|"),
     ],
 )
 def test_wrong_arguments(make, rule):
