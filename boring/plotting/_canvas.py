@@ -138,11 +138,36 @@ def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 4.2) -> Any
     """
     if ax is None:
         return new_axes(new_figure(width, height))
+    matplotlib()
+    from matplotlib.axes import Axes
+
+    given: Any = ax
+    if not isinstance(given, Axes) or given.name == "3d":
+        part = np.ndim(given) or hasattr(given, "axes")
+        remedy = "Pass one of its axes" if part else "Leave it out"
+        raise InvalidInputError(
+            f"ax must be axes of matplotlib in the plane; received {type(given).__name__}. "
+            f"{remedy}, or pass new_figure().add_subplot()."
+        )
     untouched = to_rgba(matplotlib().rcParams["axes.facecolor"])
     page = _page(ax.figure)
     if to_rgba(ax.get_facecolor()) == untouched and theme_of(ax) is not _theme_for(page):
         ax.set_facecolor(page)
     return ax
+
+
+def check_figure(figure: object) -> None:
+    """Raise unless it is a figure, a part of one, or None for a new one."""
+    if figure is None:
+        return
+    matplotlib()
+    from matplotlib.figure import FigureBase
+
+    if not isinstance(figure, FigureBase):
+        raise InvalidInputError(
+            f"figure must be a figure of matplotlib, or None for a new one; received "
+            f"{type(figure).__name__}. Leave it out, or pass new_figure()."
+        )
 
 
 def grid_of(figure: Figure | SubFigure, n: int, columns: int, **options: Any) -> list[Any]:

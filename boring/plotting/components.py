@@ -81,6 +81,7 @@ def plot_components(
     InvalidInputError
         If there is no model, or none of its components can be drawn.
     """
+    canvas.check_figure(figure)
     if most is None:
         most = legible(figure, MOST_COMPONENTS, COMPONENT_WIDTH)
     most = as_positive_int(most, "most")

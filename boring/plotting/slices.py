@@ -129,6 +129,7 @@ def draw_slices(
 
     ``importance`` is that of the columns, shape (D,); None goes by how much the mean varies.
     """
+    canvas.check_figure(figure)
     means, sds = zip(*(_predicted(model, sweep) for sweep in sweeps), strict=True)
     if importance is None:
         weights = [float(np.ptp(mean)) for mean in means]

@@ -183,6 +183,7 @@ def plot_loadings(
     InvalidInputError
         If there is no subspace, an array is no frame, or shapes disagree.
     """
+    canvas.check_figure(figure)
     W, spread, detail = _loadings(source, errors, rotate)
     dim, columns = W.shape
     labels = short_names(names_of(names, dim))

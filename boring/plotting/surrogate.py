@@ -99,6 +99,12 @@ def plot_surrogate(
     An estimate predicts what it was fitted to: that of a run (``result.subspace``) speaks of warped
     values, so pass the result or the optimiser itself.
     """
+    canvas.check_figure(figure)
+    if not (truth is None or callable(truth)):
+        raise InvalidInputError(
+            f"truth must be a function of one point, or None; received {type(truth).__name__}. A "
+            "figure is passed as figure=."
+        )
     estimate = estimate_of(source)
     dim = estimate.active_basis.shape[0]
     box = getattr(source, "space", None) if space is None else Box.from_bounds(space)
@@ -166,6 +172,7 @@ def plot_surrogate_values(
     After Figures 5.1 to 5.4 of the thesis, which use unseen points, blue for real values, orange
     for predictions, and a projection by principal components where d > 2.
     """
+    canvas.check_figure(figure)
     points = np.asarray(Z, dtype=np.float64)
     mean = np.asarray(predicted_mean, dtype=np.float64)
     real = None if true_values is None else np.asarray(true_values, dtype=np.float64)

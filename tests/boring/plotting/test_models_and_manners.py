@@ -252,6 +252,46 @@ def test_axes_given_are_axes_returned(make) -> None:
     assert figure.axes == [axes]
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        plotting.plot_angles,
+        plotting.plot_convergence,
+        plotting.plot_dimension,
+        plotting.plot_importance,
+        plotting.plot_parallel_coordinates,
+        plotting.plot_spectrum,
+        plotting.plot_sufficient_summary,
+    ],
+)
+def test_what_is_no_axes_is_refused(real, draw) -> None:
+    optimizer = real[0]
+    figure = new_figure()
+    for wrong in (figure, figure.subplots(1, 2), "ax", figure.add_subplot(projection="3d")):
+        message = f"ax must be axes .* received {type(wrong).__name__}"
+        with pytest.raises(InvalidInputError, match=message):
+            draw(optimizer, ax=wrong)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        plotting.plot_components,
+        plotting.plot_loadings,
+        plotting.plot_slices,
+        plotting.plot_surrogate,
+    ],
+)
+def test_what_is_no_figure_is_refused(real, draw) -> None:
+    optimizer = real[0]
+    for wrong in (new_figure().add_subplot(), "figure", ["x0"]):
+        message = f"figure must be a figure .* received {type(wrong).__name__}"
+        with pytest.raises(InvalidInputError, match=message):
+            draw(optimizer, figure=wrong)
+    with pytest.raises(InvalidInputError, match=r"truth must be a function .* received Figure"):
+        plotting.plot_surrogate(optimizer, new_figure())
+
+
 @pytest.mark.parametrize("theme", [_canvas.LIGHT, _canvas.DARK])
 def test_no_two_of_twenty_curves_look_alike(theme) -> None:
     styles = [theme.style(position) for position in range(20)]
