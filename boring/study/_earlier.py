@@ -70,6 +70,7 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
     if isinstance(data, RecordedStudy):
         return _rows_of_study(data)
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
+        _check_columns([str(name) for name in data.columns], "the data")
         records: Any = [
             {str(name): cell for name, cell in row.items()} for row in data.to_dict("records")
         ]
@@ -151,12 +152,16 @@ def _header(cells: Sequence[str], path: Path, space: ParameterSpace) -> list[str
             f"pandas.read_csv(path, sep={found!r}, decimal=...)."
         )
     names = [cell if cell in space.names else cell.strip() for cell in cells]
+    _check_columns(names, f"line 1 of {path}")
+    return names
+
+
+def _check_columns(names: Sequence[str], place: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1 and name]
     if repeated:
         raise InvalidInputError(
-            f"Names of columns must differ; line 1 of {path} has {repeated[0]!r} twice. Rename one."
+            f"Names of columns must differ; {place} has {repeated[0]!r} twice. Rename one."
         )
-    return names
 
 
 def entries(

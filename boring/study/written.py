@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from os.path import samefile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -146,6 +148,7 @@ class WrittenStudy(RecordedStudy):
             from .study import Study
 
             data = Study.open(data, read_only=True)
+        self._check_is_another(data)
         found = _earlier.entries(
             _earlier.rows_of(data, self._space),
             self._space,
@@ -186,6 +189,19 @@ class WrittenStudy(RecordedStudy):
         if self._read_only:
             raise InvalidInputError(
                 f"The study {self._path} is open for reading only. Open it with Study.open(path)."
+            )
+
+    def _check_is_another(self, data: Any) -> None:
+        """Refuse this very study: its values would come twice, and look free of noise."""
+        if not isinstance(data, RecordedStudy):
+            return
+        is_this = data is self
+        with suppress(OSError):
+            is_this |= None not in (data.path, self.path) and samefile(data.path, self.path)
+        if is_this:
+            raise InvalidInputError(
+                f"A study takes the values of others; received itself, {data.path or 'in memory'}. "
+                "Pass another study or its path, or a table of further values."
             )
 
     def _record(self, entries: Sequence[Entry]) -> None:

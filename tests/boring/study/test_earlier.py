@@ -116,6 +116,33 @@ def test_a_table_of_lists_is_refused_with_its_remedy():
         make().add({"gain": [1.0], "angle": [0.0], "value": [1.0]})
 
 
+def test_a_study_does_not_take_its_own_values(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    in_memory = make()
+    in_memory.add(ROWS)
+    with pytest.raises(InvalidInputError, match=r"received itself, in memory"):
+        in_memory.add(in_memory)
+    with make(path="a.jsonl") as study:
+        study.add(ROWS)
+        (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+        for itself in ("a.jsonl", tmp_path / "link.jsonl", study):
+            with pytest.raises(InvalidInputError, match=r"received itself, .*jsonl"):
+                study.add(itself)
+        assert study.status().n_told == len(ROWS)
+    assert main(["import", "a.jsonl", "./a.jsonl"]) == 1
+    assert "received itself" in capsys.readouterr().err
+    (tmp_path / "b.jsonl").write_bytes((tmp_path / "a.jsonl").read_bytes())
+    assert make().add("b.jsonl") == len(ROWS)
+
+
+def test_a_frame_with_a_column_twice_is_refused():
+    study = make()
+    frame = pd.DataFrame([[1.0, 2.0, 0.0, 4.0]], columns=["gain", "gain", "angle", "value"])
+    with pytest.raises(InvalidInputError, match="the data has 'gain' twice"):
+        study.add(frame)
+    assert study.status().n_told == 0
+
+
 def test_another_files_trouble_is_told(tmp_path):
     path = tmp_path / "torn.jsonl"
     path.write_text('{"format": "something else"}\n')
