@@ -73,12 +73,13 @@ def _convergence(source: Source) -> Picture:
     initial = sum(1 for row in source.study.rows() if row.get("phase") in ("initial", "told"))
     is_shaded = initial < result.n_evaluations
     shaded = " Shaded: earlier data and the initial design." if is_shaded else ""
+    meets = " that meets the constraints" if source.study.n_constraints else ""
     crosses = ", crosses those that break a constraint" if source.study.n_constraints else ""
     return Picture(
         "convergence",
         "Best value so far",
         alt,
-        "Steps are the best value that meets the constraints; dots are single evaluations, "
+        f"Steps are the best value{meets}; dots are single evaluations, "
         f"triangles those beyond the axis{crosses}.{shaded}",
         _axes(
             lambda ax: plotting.plot_convergence(

@@ -6,7 +6,7 @@ from typing import Any
 
 from boring.parameters import Fixed, Integer, Real
 from boring.parameters.base import Parameter
-from boring.study._report_words import guess_in_words
+from boring.study._report_words import guess_in_words, no_best_in_words
 from boring.study.report import StudyReport
 from boring.study.study import Study, StudyStatus
 
@@ -82,8 +82,7 @@ def _figures_at_a_glance(source: Source) -> str:
 def _best(source: Source) -> str:
     heading = tag("h3", "Best settings", id="best")
     if source.report.best is None:
-        none = "There is no best value yet: no evaluation succeeded within the constraints."
-        return heading + tag("p", none)
+        return heading + tag("p", no_best_in_words(source.report))
     rows, caption = _settings(source)
     whole = table(caption, HEADS, rows, numeric=(1,))
     if len(rows) <= OPEN_ROWS:

@@ -145,7 +145,8 @@ def best(args: argparse.Namespace) -> Answer:
         return f"{mean['mean']:.10g}\t{mean['sd']:.3g}\t{settings}", mean
     best = study.best
     if best is None:
-        raise NothingYetError("There is no best value yet: tell one that meets the constraints.")
+        wanted = " that meets the constraints" if study.n_constraints else ", and no failure"
+        raise NothingYetError(f"There is no best value yet: tell one{wanted}.")
     return f"{best['value']:.10g}\t{_settings(best['parameters'])}", best
 
 

@@ -190,7 +190,9 @@ def unknown_of(
         )
     status = study.status()
     if status.n_told and status.n_failed + status.n_infeasible > 0.5 * status.n_told:
-        lines.append("More than half of the evaluations failed or broke a constraint.")
+        what = [("failed", status.n_failed), ("broke a constraint", status.n_infeasible)]
+        done = " or ".join(verb for verb, count in what if count)
+        lines.append(f"More than half of the evaluations {done}.")
     return lines
 
 

@@ -10,7 +10,7 @@ from boring._digits import digits_among
 if TYPE_CHECKING:
     from ._report_values import OutlookReport, RestReport, StudyReport
 
-__all__ = ["guess_in_words", "outlook_in_words", "report_in_words"]
+__all__ = ["guess_in_words", "no_best_in_words", "outlook_in_words", "report_in_words"]
 
 BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 """Characters of a name, a unit or a reason that end a line or move what follows."""
@@ -74,9 +74,15 @@ def _evaluations(report: StudyReport) -> list[str]:
     return [text]
 
 
+def no_best_in_words(report: StudyReport) -> str:
+    """Return a sentence on a study without a best value."""
+    within = " within the constraints" if report.n_infeasible else ""
+    return f"There is no best value yet: no evaluation succeeded{within}."
+
+
 def _best(report: StudyReport) -> list[str]:
     if report.best is None:
-        return ["There is no best value yet: no evaluation succeeded within the constraints."]
+        return [no_best_in_words(report)]
     value = report.best["value"]
     digits = digits_among(value, report.outlook.spread, DIGITS)
     lines = [f"Best value {value:.{digits}g}, with"]

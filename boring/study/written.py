@@ -196,8 +196,9 @@ class WrittenStudy(RecordedStudy):
         if not isinstance(data, RecordedStudy):
             return
         is_this = data is self
-        with suppress(OSError):
-            is_this |= None not in (data.path, self.path) and samefile(data.path, self.path)
+        if data.path is not None and self.path is not None:
+            with suppress(OSError):
+                is_this |= samefile(data.path, self.path)
         if is_this:
             raise InvalidInputError(
                 f"A study takes the values of others; received itself, {data.path or 'in memory'}. "

@@ -10,8 +10,10 @@ import pytest
 import baselines  # noqa: F401 (registers random and sobol)
 from boring.parameters import Categorical, ParameterSpace, Real
 from boring.parameters.report import describe_subspace
+from boring.report import html_report
 from boring.study import Study
 from boring.study._findings import _unknown_of_subspace, directions_of, importances_of
+from boring.study.cli import main
 from boring.study.report import (
     DirectionReport,
     ImportanceReport,
@@ -122,7 +124,29 @@ def test_infeasible_points_are_not_best_and_are_counted():
     report = study.report()
     assert report.best is None
     assert report.n_infeasible == 8
-    assert "More than half of the evaluations failed or broke a constraint." in report.unknown
+    assert "More than half of the evaluations broke a constraint." in report.unknown
+    assert "no evaluation succeeded within the constraints." in str(report)
+    study.tell_failed(study.ask()[0], "no beam")
+    assert (
+        "More than half of the evaluations failed or broke a constraint." in study.report().unknown
+    )
+
+
+def test_without_constraints_nothing_is_said_of_them(tmp_path, capsys):
+    with Study(SPACE, direction="minimize", seed=0, path=tmp_path / "a.jsonl") as study:
+        for suggestion in study.ask(3):
+            study.tell_failed(suggestion, "no beam")
+        report = study.report()
+        page = html_report(study)
+        study.tell(study.ask()[0], 1.0)
+        later = html_report(study)
+    assert report.unknown == ("More than half of the evaluations failed.",)
+    assert main(["best", str(tmp_path / "a.jsonl")]) == 0
+    for text in (str(report), page, later):
+        assert "constraint" not in re.sub(r"<(style|script).*?</\1>", "", text, flags=re.DOTALL)
+    Study(SPACE, direction="minimize", path=tmp_path / "b.jsonl").close()
+    assert main(["best", str(tmp_path / "b.jsonl")]) == 4
+    assert "constraint" not in capsys.readouterr().err
 
 
 def test_units_and_doubts_are_in_the_text():
