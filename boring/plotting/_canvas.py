@@ -17,7 +17,7 @@ from boring.exceptions import InvalidInputError
 from boring.extras import require
 from boring.typing import FloatArray
 
-from ._labels import brief, wrap
+from ._labels import brief, unlike, wrap
 from ._theme import DARK, LIGHT, Background, Theme, theme_on
 
 if TYPE_CHECKING:
@@ -349,12 +349,18 @@ def _legend_width(texts: Sequence[str], columns: int) -> float:
 
 
 def colorbar(figure: Any, drawn: Any, axes: Any, label: str, theme: Theme, **options: Any) -> Any:
-    """Add a colour bar in the inks of a theme, its numbers in as few digits as tell them apart."""
+    """Add a colour bar in the inks of a theme, its numbers in few digits and none of them twice."""
     bar = figure.colorbar(drawn, ax=axes, **options)
+
+    def text(value: float, _: object = None) -> str:
+        return brief(value, spread=bar.vmax - bar.vmin)
+
     bar.set_label(label, fontsize=SMALL)
     bar.ax.tick_params(colors=theme.ink, labelsize=SMALL)
     bar.ax.yaxis.label.set_color(theme.ink)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: brief(value, spread=bar.vmax - bar.vmin))
+    bar.ax.yaxis.set_major_formatter(text)
+    if "ticks" in options:
+        bar.set_ticks(np.asarray(bar.get_ticks())[unlike([text(tick) for tick in bar.get_ticks()])])
     bar.outline.set_visible(False)
     return bar
 

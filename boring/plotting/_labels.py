@@ -14,7 +14,16 @@ from boring._digits import digits_among
 from boring.exceptions import InvalidInputError
 from boring.typing import FloatArray
 
-__all__ = ["brief", "combination", "literal", "names_of", "printable", "short_names", "wrap"]
+__all__ = [
+    "brief",
+    "combination",
+    "literal",
+    "names_of",
+    "printable",
+    "short_names",
+    "unlike",
+    "wrap",
+]
 
 CHARACTER_WIDTH = 0.56
 """Mean width of a character, in units of the size of the font."""
@@ -144,6 +153,18 @@ def combination(weights: FloatArray, names: Sequence[str], most: int = 4) -> str
     return f"{text} + …" if left > 0.02 * float(np.sum(weights**2)) else text
 
 
+def unlike(texts: Sequence[str]) -> list[int]:
+    """Return the places of texts in a row that leaves out repetitions; both ends are kept.
+
+    Examples
+    --------
+    >>> unlike(["0.5", "0.5", "1", "2", "2"]), unlike(["7", "7", "7"])
+    ([0, 2, 4], [0])
+    """
+    kept = [i for i, text in enumerate(texts) if i == 0 or text not in (texts[i - 1], texts[-1])]
+    return [*kept, len(texts) - 1] if len(texts) > 1 and texts[-1] != texts[0] else kept[:1]
+
+
 def brief(value: float, most: float = 1e6, *, spread: float | None = None) -> str:
     """Return a number in three digits, with a power of ten only where there would be many zeros.
 
@@ -161,6 +182,8 @@ def brief(value: float, most: float = 1e6, *, spread: float | None = None) -> st
     ['−1170', '0.5', '2.3e−4', '0']
     >>> [brief(value, spread=0.2) for value in (1013.25, 1013.45)]
     ['1013.25', '1013.45']
+    >>> brief(9.9999996e14, spread=1e8)
+    '9.9999996e14'
     """
     digits = digits_among(value, spread, 3)
     if not np.isfinite(value):
@@ -169,5 +192,7 @@ def brief(value: float, most: float = 1e6, *, spread: float | None = None) -> st
         text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
     else:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-        text = f"{float(mantissa):g}e{int(exponent)}"
+        if "." in mantissa:
+            mantissa = mantissa.rstrip("0").rstrip(".")
+        text = f"{mantissa}e{int(exponent)}"
     return text.replace("-", "−")

@@ -20,7 +20,7 @@ from boring.typing import Direction, FloatArray
 from boring.validation import as_positive_int
 
 from . import _canvas as canvas
-from ._labels import brief, names_of, short_names
+from ._labels import brief, names_of, short_names, unlike
 from ._sources import Points, check_dim, checked_direction, points_of, subspace_of
 from ._sweeps import label_of, range_of, varying_of
 
@@ -271,7 +271,8 @@ def _draw_lines(
     ticks = np.linspace(0.0, 1.0, 5)
     spread = float(np.ptp(values))
     texts = [brief(value, spread=spread) for value in np.quantile(sorted_values, ticks)]
-    bar.set_ticks(ticks, labels=texts)
+    kept = unlike(texts)
+    bar.set_ticks(ticks[kept], labels=[texts[i] for i in kept])
     best = run.incumbent()
     if best is not None:
         axes.plot(across, rows[best], color=theme.background, linewidth=4.0, zorder=4)

@@ -377,6 +377,29 @@ def test_without_matplotlib_the_message_names_the_extra() -> None:
     assert "boring-bo[plot]" in done.stdout
 
 
+@pytest.mark.parametrize("is_parallel", [True, False])
+@pytest.mark.parametrize(
+    "values",
+    [
+        lambda z: 1e15 - 1e9 * z**2 * (z > 0.5),
+        lambda z: 0.5 + 1e-5 * z + 5.0 * np.maximum(z, 0.4),
+        lambda z: z,
+    ],
+)
+def test_no_number_of_a_colour_bar_comes_twice(make, is_parallel, values) -> None:
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (60, 5))
+    y = values(X[:, 0])
+    if is_parallel:
+        axes = plotting.plot_parallel_coordinates(None, X, y, direction="maximize")
+    else:
+        axes = plotting.plot_sufficient_summary(make.estimate(5, 2)[0], X, y)
+    axes.figure.draw_without_rendering()
+    (bar,) = [other for other in axes.figure.axes if other is not axes]
+    texts = [text.get_text() for text in bar.get_yticklabels()]
+    assert 2 <= len(set(texts)) == len(texts)
+    assert not any(text.startswith("10e") for text in texts)
+
+
 def test_names_at_ticks_are_short_and_stay_apart() -> None:
     from boring.plotting._labels import SHORT_WIDTH, short_names
 
