@@ -44,6 +44,7 @@ _ELSEWHERE = {
         ("tol", "xtol", "ftol", "timeout", "n_stop"),
         "stopping takes a condition of boring.stopping",
     ),
+    "direction": "boring.maximize seeks the largest value, boring.minimize the smallest",
     "args": "bind further arguments by functools.partial",
     "constraints": "n_constraints is the number of measured ones, domain holds known ones",
 }

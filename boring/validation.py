@@ -382,10 +382,16 @@ def suggest(name: str, known: Iterable[str]) -> str:
     --------
     >>> suggest("boringg", ["boring", "sobol"])
     "Did you mean 'boring'? Known: boring, sobol."
+    >>> suggest("SOBOL", ["boring", "sobol"])
+    "Did you mean 'sobol'? Known: boring, sobol."
     """
     names = sorted(set(known))
     listing = f"Known: {listed(names, shortened, MOST_NAMES)}." if names else "There are none."
     near = difflib.get_close_matches(str(name), names, n=1)
+    if not near:  # capitals are letters of their own to difflib
+        folded = {known.casefold(): known for known in names}
+        found = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+        near = [folded[text] for text in found]
     return f"Did you mean {near[0]!r}? {listing}" if near else listing
 
 

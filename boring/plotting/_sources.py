@@ -215,7 +215,8 @@ def model_of(source: Any, run: Points, estimate: SubspaceEstimate | None) -> Obj
         raise InvalidInputError("the result does not say what box it searched; pass the Optimizer.")
     if len(run.y) < 2 or not np.ptp(run.y) > 0:
         raise InvalidInputError(
-            f"a model needs two finite values that differ; there are {len(run.y)}. Evaluate more."
+            "a model needs two finite values that differ; there are "
+            f"{np.unique(run.y).size}. Evaluate more."
         )
     factor = estimate.factor if estimate is not None and estimate.trusted else None
     sign = sign_of(run.direction or "maximize")

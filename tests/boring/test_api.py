@@ -111,6 +111,8 @@ def test_errors_of_the_objective():
     ("change", "kind", "rule"),
     [
         ({"method": "sobl"}, UnknownNameError, "No optimiser is called 'sobl'.*mean 'sobol'"),
+        ({"method": "SOBOL"}, UnknownNameError, "No optimiser is called 'SOBOL'.*mean 'sobol'"),
+        ({"direction": "maximize"}, UnknownNameError, "Here boring.maximize seeks the largest"),
         ({"method": 3}, InvalidInputError, "method must be a registered name"),
         ({"method": int}, InvalidInputError, "method must be a registered name"),
         ({"calback": print}, UnknownNameError, "no option 'calback'.*mean 'callback'"),

@@ -93,6 +93,8 @@ def test_slices_refuse_missing_centers_and_values(make) -> None:
         plotting.plot_slices(model, center=[3.0])
     with pytest.raises(InvalidInputError, match="no finite values"):
         plotting.plot_slices(dataclasses.replace(make.run(2), y=np.full(30, np.nan)))
+    with pytest.raises(InvalidInputError, match="two finite values that differ; there are 1"):
+        plotting.plot_slices(dataclasses.replace(make.run(2), y=np.full(30, 7.0)))
 
 
 def test_passive_components_are_the_posteriors(make) -> None:
