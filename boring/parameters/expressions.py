@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from boring._brief import shortened
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter, is_number
+from boring.parameters.choices import Choice, Fixed
 from boring.parameters.real import Real
 from boring.parameters.values import position
 from boring.parameters.wholes import Wholes
@@ -215,6 +216,19 @@ class _Parser:
             return lambda columns: _strict(first(columns) - second(columns))
         self.refuse("has a comparison other than < <= > >= == != in")
 
+    def choice(self, parameter: Parameter, constant: Any) -> Any:
+        """Return the choice that a constant stands for, or refuse what the parameter never is."""
+        if isinstance(parameter, Choice):
+            choices = parameter.choices
+        elif isinstance(parameter, Fixed):
+            choices = [parameter.value]
+        else:
+            self.refuse(f"compares {parameter.name!r}, which takes numbers, with {constant!r}")
+        try:
+            return choices[position(parameter, choices, constant)]
+        except InvalidInputError as error:
+            raise type(error)(f"In the condition {shortened(self.text, 80)!r}: {error}") from error
+
     def equality(self, left: ast.expr, right: ast.expr) -> Function:
         """Return the margin of ``left == right``."""
         if not isinstance(left, ast.Name):
@@ -223,10 +237,7 @@ class _Parser:
             parameter = self.parameter(left)
             constant = _constant(right)
             if constant is not _NOTHING and not (parameter.is_numeric and is_number(constant)):
-                # Also refuses a value that the parameter cannot take.
-                choices = getattr(parameter, "choices", (getattr(parameter, "value", None),))
-                choice = choices[position(parameter, choices, constant)]
-                return _equals(parameter.name, choice)
+                return _equals(parameter.name, self.choice(parameter, constant))
         for node in ast.walk(ast.Tuple([left, right], ast.Load())):
             if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
                 parameter = self.parameter(node)

@@ -40,7 +40,7 @@ def parameter_from_dict(name: str, spec: Any) -> Parameter:
             f"{in_brief(spec)}. An example: "
             "{'type': 'real', 'low': 0.1, 'high': 10, 'log': true}."
         )
-    if spec["type"] not in KINDS:
+    if not isinstance(spec["type"], str) or spec["type"] not in KINDS:
         raise UnknownNameError(
             f"Parameter {name!r} has no known type: received {spec['type']!r}. "
             f"{suggest(str(spec['type']), KINDS)}"

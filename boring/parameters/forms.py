@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,11 +89,17 @@ def _parameter(name: str, form: Any) -> Parameter:
         return Real(name, *form)
     if isinstance(form, list):
         return Categorical(name, tuple(form))
+    several = isinstance(form, Iterable) and not isinstance(form, str | bytes)
     raise InvalidInputError(
         f"Parameter {name!r} must be (low, high), a list of choices, a parameter, an object with "
-        f"a 'type', or a distribution of Optuna or scipy.stats; received {in_brief(form)}. Use "
-        f"Fixed({name!r}, value), in JSON {{'type': 'fixed', 'value': ...}}, for a value that does "
-        "not vary."
+        f"a 'type', or a distribution of Optuna or scipy.stats; received {type(form).__name__} "
+        f"{in_brief(form)}. "
+        + (
+            "Choices stand in a list: [...] or list(...)."
+            if several
+            else f"Use Fixed({name!r}, value), in JSON {{'type': 'fixed', 'value': ...}}, for a "
+            "value that does not vary."
+        )
     )
 
 

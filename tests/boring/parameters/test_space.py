@@ -266,6 +266,18 @@ def test_files(tmp_path):
         ParameterSpace.from_file(tmp_path / "broken.toml")
 
 
+@pytest.mark.parametrize("choices", [np.arange(3), range(1, 5), {1, 2}, ("a", "b"), (1, 2, 3)])
+def test_choices_that_are_no_list_get_the_remedy(choices):
+    message = rf"received {type(choices).__name__} .*Choices stand in a list"
+    with pytest.raises(InvalidInputError, match=message):
+        ParameterSpace.of({"x": choices})
+
+
+def test_a_type_that_is_no_text_is_refused_as_unknown():
+    with pytest.raises(InvalidInputError, match=r"no known type: received \['real'\]"):
+        ParameterSpace.of({"x": {"type": ["real"], "low": 0, "high": 1}})
+
+
 @pytest.mark.parametrize("name", ["space.json", "space.toml"])
 def test_files_of_other_programs_are_read_or_refused_by_name(tmp_path, name):
     digits = "1" + "0" * 5000
