@@ -51,10 +51,12 @@ def evaluations_table(study: Study, label: str) -> str:
         cells = []
         for key in order:
             value = row.get(key)
-            text = "" if value is None else shown(value, DIGITS, spread=spreads[key])
+            # A parameter that is inactive is not in the row; None is one of its choices.
+            is_blank = value is None and not (key in row and key in names)
+            text = "" if is_blank else shown(value, DIGITS, spread=spreads[key])
             if key == keys["status"] and i == best:
                 text = "best"
-            is_text = key in texts or isinstance(value, (str, bool))
+            is_text = key in texts or isinstance(value, (str, bool)) or text == "None"
             cells.append(f"<td class=t>{escape(text)}" if is_text else f"<td>{escape(text)}")
         kind = "best" if i == best else row[keys["status"]]
         opening = "<tr>" if kind == "ok" else f"<tr class={kind}>"

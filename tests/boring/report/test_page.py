@@ -206,6 +206,21 @@ def test_failures_alone():
     assert page.all("img") == []
 
 
+def test_a_choice_of_none_is_told_from_an_inactive_parameter():
+    study = Study(
+        [
+            Categorical("kind", [None, "sgd", "adam"]),
+            Categorical("extra", [None, 1], when="kind == 'sgd'"),
+        ],
+        direction="minimize",
+    )
+    study.tell_failed({"kind": None}, "no beam")
+    study.tell_failed({"kind": "sgd", "extra": None}, "no beam")
+    rows = re.findall(r"<tr class=failed>.*", html_report(study))
+    cells = [re.findall(r"<td(?: class=t)?>([^<]*)", row) for row in rows]
+    assert [row[2:4] for row in cells] == [["None", ""], ["sgd", "None"]]
+
+
 @pytest.mark.usefixtures("drawn_once")
 def test_no_feasible_point_and_an_optimiser_without_subspace():
     study = quadratic({"a": (0.0, 1.0), "value": (0.0, 2.0)}, 4, n_constraints=1, optimizer="sobol")
