@@ -10,7 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from boring import _optimizer_support as support
-from boring.exceptions import InvalidInputError, JournalError
+from boring._brief import in_brief
+from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
 from boring.journal import read_journal
 from boring.optimizer import Optimizer, factory_of
 from boring.parameters import ParameterSpace
@@ -196,7 +197,8 @@ class Study(WrittenStudy):
         InvalidInputError
             If n is not a positive integer, or a fixed value is not of the space.
         SpaceExhaustedError
-            If fewer new configurations are left; those that were are outstanding then.
+            If fewer new configurations are left; those that were are outstanding then, and the
+            message has their numbers.
         JournalError
             If the file cannot be written.
         """
@@ -204,7 +206,18 @@ class Study(WrittenStudy):
         part = self._space.domain_with(fixed) if fixed else None
         with self._mutex:
             self._check_writable()
-            self._optimizer.ask(len(self._optimizer.history.pending) + n, within=part)
+            before = self._optimizer.history.pending
+            try:
+                self._optimizer.ask(len(before) + n, within=part)
+            except SpaceExhaustedError as error:
+                left = [k for k in self._optimizer.history.pending if k not in before]
+                if not left:
+                    raise
+                raise SpaceExhaustedError(
+                    f"{error} Of the {n} asked for there were {len(left)}, which are outstanding "
+                    f"now: {in_brief(left)}. Study.outstanding has them, in a shell 'boring "
+                    "status'."
+                ) from error
             return self._suggestions(self._optimizer.history.pending[-n:])
 
     def __enter__(self) -> Self:

@@ -359,3 +359,20 @@ def test_one_value_that_is_none_is_told_in_the_singular():
         NonFiniteWarning, match=r"A value should be finite; told was nan at x = \[0.5\]"
     ):
         optimizer.tell([0.5], np.nan)
+
+
+def test_what_was_left_of_a_space_is_named(tmp_path, capsys):
+    space = [Integer("n", 1, 3), Integer("m", 1, 2)]
+    study = Study(space, direction="minimize", seed=0, path=tmp_path / "a.jsonl")
+    study.ask(2, fixed={"m": 1})
+    with pytest.raises(
+        SpaceExhaustedError, match=r"Of the 2 asked for there were 1, .* now: \[2\]"
+    ):
+        study.ask(2, fixed={"m": 1})
+    assert study.outstanding[-1].parameters["m"] == 1
+    with pytest.raises(SpaceExhaustedError) as caught:
+        study.ask(fixed={"m": 1})
+    assert "asked for" not in str(caught.value)
+    study.close()
+    assert main(["ask", str(tmp_path / "a.jsonl"), "-n", "9"]) == 1
+    assert "there were 3, which are outstanding now: [3, 4, 5]" in capsys.readouterr().err
