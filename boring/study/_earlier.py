@@ -294,7 +294,16 @@ def _entry(
     outcome = row.cells if row.outcome is None else row.outcome
     label = labels(space.names if row.outcome is None else (), n_constraints)
     names = [label[f"constraint_{index}"] for index in range(1, n_constraints + 1)]
-    checked = space.check(configuration)
+    try:
+        checked = space.check(configuration)
+    except InvalidInputError as error:
+        lost = [name for name, cell in row.cells.items() if _is_lost_none(space, name, cell)]
+        if not lost:
+            raise
+        raise type(error)(
+            f"{error} The data have NaN for {in_brief(lost)}, of which None is a choice: pandas "
+            "reads None so. Pass the path of the file, or read it with keep_default_na=False."
+        ) from error
     y = _number(outcome[value], value)
     missing = next((name for name in names if name not in outcome), None)
     if missing is not None and np.isfinite(y):
@@ -328,8 +337,17 @@ def _cell(space: ParameterSpace, name: str, text: str) -> Any:
 
 def _may_be_none(space: ParameterSpace, name: str, cell: Any) -> bool:
     """Tell whether None is a choice of the parameter, and no gap."""
-    choices = getattr(space.parameters[name], "choices", ())
-    return cell is None and any(choice is None for choice in choices)
+    return cell is None and _has_none(space, name)
+
+
+def _is_lost_none(space: ParameterSpace, name: str, cell: Any) -> bool:
+    """Tell whether a gap may have been the choice None."""
+    return cell is not None and _is_gap(cell) and _has_none(space, name)
+
+
+def _has_none(space: ParameterSpace, name: str) -> bool:
+    choices = getattr(space.parameters.get(name), "choices", ())
+    return any(choice is None for choice in choices)
 
 
 def _is_gap(cell: Any) -> bool:

@@ -135,6 +135,21 @@ def test_a_study_does_not_take_its_own_values(tmp_path, monkeypatch, capsys):
     assert make().add("b.jsonl") == len(ROWS)
 
 
+def test_a_none_that_pandas_read_as_a_gap_is_explained(written):
+    space = [Real("gain", 0, 10), Categorical("kind", [None, "sgd"]), Categorical("n", [1, None])]
+    path = written("gain,kind,n,value\n1,None,1,3\n2,sgd,None,4\n")
+    study = make(space)
+    with pytest.raises(
+        InvalidInputError, match=r"'kind' is missing.*NaN for \['kind'\].*keep_default"
+    ):
+        study.add(pd.read_csv(path))
+    study.add(path)
+    assert [(row["kind"], row["n"]) for row in study.rows()] == [(None, 1), ("sgd", None)]
+    with pytest.raises(InvalidInputError) as caught:
+        make(space).add(pd.DataFrame({"gain": [1.0], "kind": ["sgd"], "value": [3.0]}))
+    assert "keep_default" not in str(caught.value)
+
+
 def test_a_frame_with_a_column_twice_is_refused():
     study = make()
     frame = pd.DataFrame([[1.0, 2.0, 0.0, 4.0]], columns=["gain", "gain", "angle", "value"])
