@@ -9,13 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from boring.exceptions import BoringError, InvalidInputError
+from boring.exceptions import InvalidInputError
 from boring.validation import suggest
 
 from .arguments import add_runs, method_names, positive, seeds_of
 from .config import EXPERIMENTS, GROUPS, get_experiment
 from .own import own_modules
 from .peers import PEERS
+from .script import RUN_ERROR, status_of
 
 __all__ = ["main"]
 
@@ -61,8 +62,6 @@ ELSEWHERE = {
         "tune scikit-learn's estimators, against TPE and random search",
     ),
 }
-
-OK, USAGE_ERROR, RUN_ERROR = 0, 2, 1
 
 
 class _Parser(argparse.ArgumentParser):
@@ -278,19 +277,19 @@ def _bench(arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status: 0 fine, 1 failed, 2 wrong input."""
     arguments = build_parser().parse_args(argv)
-    try:
+
+    def act() -> None:
         from . import check_siblings
 
         check_siblings()
         with own_modules(arguments.modules):
             arguments.act(arguments)
-    except (BoringError, ImportError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return USAGE_ERROR if isinstance(error, ValueError) else RUN_ERROR
+
+    try:
+        return status_of(act)
     except KeyboardInterrupt:
         print("\nstopped; finished runs are kept, repeat the command to go on", file=sys.stderr)
         return RUN_ERROR
-    return OK
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .records import RunRecord, latest, read_folders, regrets_of
+from .script import run_script
 
 __all__ = ["ARCHIVE", "compact", "main", "write_archive"]
 
@@ -81,4 +82,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -21,6 +21,7 @@ __all__ = [
     "non_negative",
     "positive",
     "positive_minutes",
+    "positives",
     "seeds_of",
     "select_experiments",
 ]
@@ -89,6 +90,11 @@ def seeds_of(arguments: argparse.Namespace) -> range:
 def positive(text: str) -> int:
     """Read an integer of at least 1."""
     return _at_least(text, 1)
+
+
+def positives(text: str) -> tuple[int, ...]:
+    """Read integers of at least 1 with commas between."""
+    return tuple(map(positive, text.split(",")))
 
 
 def non_negative(text: str) -> int:

@@ -30,10 +30,11 @@ from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 from synthetic import TestProblem, get_problem
 
-from .arguments import positive
+from .arguments import positive, positives
 from .lines import run_missing
 from .metrics import simple_regret
 from .peers import absence_of
+from .script import run_script
 from .single_run import register_methods
 from .tables import format_number, markdown
 
@@ -234,10 +235,10 @@ def _chosen(text: str, known: Sequence[str]) -> tuple[str, ...]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.batches", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5, help="how many (default %(default)s)")
+    parser.add_argument("--seeds", type=positive, default=5, help="how many (default %(default)s)")
     parser.add_argument("--problems", default="all", help=f"of {', '.join(PROBLEMS)}, or all")
     parser.add_argument("--methods", default="all", help=f"such as {','.join(METHODS)}, or all")
-    parser.add_argument("--workers", default=",".join(map(str, WORKERS)), help="numbers")
+    parser.add_argument("--workers", type=positives, default=tuple(WORKERS), help="such as 1,2,4")
     parser.add_argument("--budget", type=positive, help="evaluations (default: the problem's)")
     parser.add_argument("--equal-times", action="store_true", help="batches")
     parser.add_argument("--jobs", type=positive, default=1, help="processes")
@@ -257,10 +258,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"left out: {absence}", file=sys.stderr)
     times = EQUAL if options.equal_times else VARIED
     wanted = [
-        BatchRun(problem, method, int(workers), seed, times, options.budget)
+        BatchRun(problem, method, workers, seed, times, options.budget)
         for seed in range(options.seeds)
         for problem in problems
-        for workers in options.workers.split(",")
+        for workers in options.workers
         for method in methods
     ]
     records = run_missing(run_workers, wanted, options.jobs, options.out)
@@ -269,4 +270,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

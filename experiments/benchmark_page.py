@@ -22,6 +22,7 @@ from .arena_report import OVERVIEW_MARKS, in_groups, loss_report, overview_table
 from .grouping import group_by_experiment, present
 from .metrics import TIE_FLOOR
 from .records import RunRecord, read_folders
+from .script import run_script
 from .small_multiples import convergence_panels
 from .standings import BASELINE, finals_of, order_methods
 from .tables import DEFAULT_REFERENCE
@@ -244,4 +245,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

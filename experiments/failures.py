@@ -12,7 +12,6 @@ prints the table alone.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +30,7 @@ from synthetic import TestProblem, get_problem
 from .arguments import positive
 from .lines import run_missing
 from .metrics import simple_regret
+from .script import run_script
 from .single_run import register_methods
 from .tables import markdown
 
@@ -204,7 +204,7 @@ def _by_phase(runs: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.failures", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=4, help="how many (default %(default)s)")
+    parser.add_argument("--seeds", type=positive, default=4, help="how many (default %(default)s)")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--knowledge", nargs="+", choices=(TOLD, KNOWN), default=[TOLD, KNOWN])
@@ -228,4 +228,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

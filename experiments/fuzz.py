@@ -33,6 +33,7 @@ from boring.exceptions import BoringWarning, SpaceExhaustedError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.parameters.base import Parameter
 from boring.study import Study
+from experiments.arguments import non_negative, positive
 from experiments.lines import append_line, read_lines
 
 __all__ = ["OPTIMIZERS", "REGIMES", "Fault", "Scenario", "run_scenario"]
@@ -368,11 +369,13 @@ def scenarios(seeds: Iterator[int], optimizers: Sequence[str]) -> Iterator[Scena
 def main(argv: Sequence[str] | None = None) -> int:
     """Run scenarios until there are enough tells."""
     parser = argparse.ArgumentParser(prog="python -m experiments.fuzz", description=__doc__)
-    parser.add_argument("--tells", type=int, default=10000)
+    parser.add_argument("--tells", type=positive, default=10000)
     parser.add_argument("--seconds", type=float, default=math.inf, help="stop after so many")
     parser.add_argument("--output", type=Path, default=Path("results/fuzz.jsonl"))
-    parser.add_argument("--seed", type=int, help="run this scenario alone, with its traceback")
-    parser.add_argument("--first", type=int, default=0, help="seed of the first scenario")
+    parser.add_argument(
+        "--seed", type=non_negative, help="run this scenario alone, with its traceback"
+    )
+    parser.add_argument("--first", type=non_negative, default=0, help="seed of the first scenario")
     parser.add_argument("--optimizers", nargs="+", default=list(OPTIMIZERS))
     arguments = parser.parse_args(argv)
     if arguments.seed is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -26,6 +25,7 @@ from .arguments import positive
 from .memory import peak_memory_mib
 from .plots import new_figure, save
 from .processes import one_blas_thread_for_children
+from .script import run_script
 from .tables import format_number, markdown
 
 __all__ = [
@@ -241,6 +241,16 @@ def run_growth(cells: Sequence[GrowthCell] = CELLS, jobs: int = 1) -> list[Growt
         return list(pool.map(time_cell, cells))
 
 
+def _cells(text: str) -> tuple[GrowthCell, ...]:
+    try:
+        pairs = [cell.split("x") for cell in text.split(",")]
+        return tuple(GrowthCell(positive(dim), positive(n)) for dim, n in pairs)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise argparse.ArgumentTypeError(
+            f"must be D times n with commas between, such as 10x100,1000x200; received {text!r}"
+        ) from error
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table and draw the picture."""
     parser = argparse.ArgumentParser(prog="python -m experiments.growth", description=__doc__)
@@ -248,17 +258,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("results/bench"), help="folder of the picture"
     )
-    parser.add_argument("--cells", help="such as 10x100,1000x200 (D times n); default all")
+    parser.add_argument(
+        "--cells",
+        type=_cells,
+        default=CELLS,
+        help="such as 10x100,1000x200 (D times n); default all",
+    )
     arguments = parser.parse_args(argv)
-    cells = CELLS
-    if arguments.cells:
-        pairs = (text.split("x") for text in arguments.cells.split(","))
-        cells = tuple(GrowthCell(int(dim), int(n)) for dim, n in pairs)
-    times = run_growth(cells, arguments.jobs)
+    times = run_growth(arguments.cells, arguments.jobs)
     print(growth_table(times))
     print(f"\nPicture: {plot_growth(times, arguments.out / 'growth.png')}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -9,7 +9,6 @@ and angle to the truth.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from boring.plotting._canvas import LIGHT, dress
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
 
+from .script import draw_into, run_script
 from .see_it import OPTIMUM, loss
 
 __all__ = ["closest_basis", "draw"]
@@ -182,5 +182,10 @@ def _curve(axes: Any, x: Sequence[int], y: Sequence[float] | FloatArray, longest
     axes.set_xlim(0, longest)
 
 
+def main(argv: Sequence[str] | None = None) -> None:
+    """Draw into the file that the command line names."""
+    draw_into(draw, "experiments.learning_gif", __doc__, default=PICTURE, argv=argv)
+
+
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if sys.argv[1:] else PICTURE))
+    run_script(main)

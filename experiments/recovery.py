@@ -12,7 +12,6 @@ that cell and seed, which must be in the output already or among the methods.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Iterable, Sequence
@@ -30,8 +29,10 @@ from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import choose_dimension
 from boring.subspace.trust import isotropic_posterior
 from boring.typing import FloatArray
+from experiments.arguments import non_negative, positive
 from experiments.lines import append_line, read_cells
 from experiments.metrics import largest_angle_degrees
+from experiments.script import run_script
 from experiments.tables import markdown
 from synthetic import recovery_problem
 
@@ -223,8 +224,8 @@ def table(records: Iterable[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.recovery", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10, help="how many")
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--seeds", type=positive, default=10, help="how many")
+    parser.add_argument("--first-seed", type=non_negative, default=0)
     parser.add_argument("--cells", default="all", help="names with commas between, or all")
     parser.add_argument("--methods", default="full-rank", help=f"of {', '.join(METHODS)}")
     parser.add_argument("--out", type=Path, default=Path("results/recovery.jsonl"))
@@ -257,4 +258,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

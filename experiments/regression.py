@@ -14,7 +14,6 @@ by cross-validation.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +28,9 @@ from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.trust import isotropic_posterior
 from boring.typing import FloatArray
+from experiments.arguments import positive
 from experiments.lines import append_line, read_cells
+from experiments.script import run_script
 from experiments.tables import markdown
 from synthetic.tasks.regression_data import BUNDLED, LOADERS, RegressionData, load_bundled
 
@@ -215,8 +216,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.regression", description=__doc__)
     parser.add_argument("--data", default=",".join(BUNDLED), help="names with commas between")
-    parser.add_argument("--seeds", type=int, default=10, help="how many")
-    parser.add_argument("--train", type=int, default=N_TRAINING, help="points to learn from")
+    parser.add_argument("--seeds", type=positive, default=10, help="how many")
+    parser.add_argument("--train", type=positive, default=N_TRAINING, help="points to learn from")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"of {', '.join(METHODS)}")
     parser.add_argument("--out", type=Path, default=Path("results/regression.jsonl"))
     options = parser.parse_args(arguments)
@@ -240,4 +241,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -6,7 +6,7 @@ what uniform points say about the subspace. A minute or two.
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import boring
 from boring import plotting
 from boring.typing import FloatArray
+from experiments.script import draw_into, run_script
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "see-it.png"
 N_EVALUATIONS = 100
@@ -70,5 +71,10 @@ def draw(
     return plotting.save(figure, path, dpi=110)
 
 
+def main(argv: Sequence[str] | None = None) -> None:
+    """Draw into the file that the command line names."""
+    draw_into(draw, "experiments.see_it", __doc__, default=PICTURE, argv=argv)
+
+
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if sys.argv[1:] else PICTURE))
+    run_script(main)

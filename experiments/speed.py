@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import cProfile
 import pstats
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from boring.subspace.stiefel import random_frame
 from boring.typing import FloatArray
 
 from .metrics import largest_angle_degrees, quartiles
+from .script import run_script
 from .tables import format_number, markdown
 
 __all__ = [
@@ -399,4 +399,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -16,7 +16,13 @@ from pathlib import Path
 from boring.exceptions import BoringError
 from experiments.arena import read_arena, run_arena
 from experiments.arena_command import RunLog, outcome_text
-from experiments.arguments import experiment_names, positive, positive_minutes, select_experiments
+from experiments.arguments import (
+    experiment_names,
+    non_negative,
+    positive,
+    positive_minutes,
+    select_experiments,
+)
 from experiments.config import OPTIMISATION_TABLE
 from experiments.grouping import group_by_experiment
 from experiments.metrics import quartiles
@@ -89,7 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
         help=f"names or groups, as of the arena (default {','.join(OPTIMISATION_TABLE)})",
     )
     parser.add_argument("--seeds", type=positive, default=DEFAULT_SEEDS, help="number of seeds")
-    parser.add_argument("--first-seed", type=int, default=0, help="the first of them")
+    parser.add_argument("--first-seed", type=non_negative, default=0, help="the first of them")
     parser.add_argument("--budget", type=positive, help="evaluations of each run")
     parser.add_argument("--jobs", type=positive, default=1, help="processes")
     parser.add_argument(

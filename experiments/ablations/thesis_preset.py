@@ -19,7 +19,9 @@ import numpy as np
 
 from boring.loop.thesis_optimizer import ThesisOptimizer
 from boring.subspace.stiefel import largest_angle
+from experiments.arguments import non_negative, positive
 from experiments.config import get_experiment
+from experiments.script import run_script
 
 PARTS: dict[str, dict[str, Any]] = {
     "as printed": {},
@@ -64,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m experiments.ablations.thesis_preset", description=__doc__
     )
     parser.add_argument("--experiment", default="camelback-2-in-10", help="a named experiment")
-    parser.add_argument("--seeds", type=int, default=10, help="number of seeds")
-    parser.add_argument("--first-seed", type=int, default=0, help="the first of them")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--seeds", type=positive, default=10, help="number of seeds")
+    parser.add_argument("--first-seed", type=non_negative, default=0, help="the first of them")
+    parser.add_argument("--jobs", type=positive, default=1, help="processes")
     given = parser.parse_args(arguments)
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     write = sys.stdout.write
@@ -84,4 +86,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_script(main)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
 import experiments.gallery as gallery
 from boring import plotting
 from boring.plotting._canvas import Background
+from experiments.script import draw_into, run_script
 
 __all__ = ["names", "write_page"]
 
@@ -62,5 +63,10 @@ def _newest_source() -> float:
     return max(file.stat().st_mtime for folder in folders for file in folder.glob("*.py"))
 
 
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the page into the folder that the command line names."""
+    draw_into(write_page, "experiments.gallery.page", __doc__, argv=argv)
+
+
 if __name__ == "__main__":
-    print(write_page(Path(sys.argv[1])))
+    run_script(main)

@@ -108,8 +108,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", help="how the names begin, such as 03; default: all")
     parser.add_argument("--out", type=Path, default=HERE, help="default: beside their Markdown")
     arguments = parser.parse_args(argv)
+    try:
+        chosen = sources(arguments.names)
+    except InvalidInputError as error:
+        parser.error(str(error))
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for source in sources(arguments.names):
+    for source in chosen:
         print(execute(source, arguments.out / f"{source.stem}.ipynb"), file=sys.stderr)
 
 

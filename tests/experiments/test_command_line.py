@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import types
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from experiments.config import DEFAULT_METHODS
 from experiments.peers import PEERS
 from experiments.peers.base import Requirement
 from experiments.records import append_record, read_records
+from experiments.script import status_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -167,3 +169,45 @@ def test_a_foreign_sibling_is_refused_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "baselines", intruder)
     with pytest.raises(ImportError, match=r"/somewhere/baselines/__init__\.py.*fresh environment"):
         experiments.check_siblings()
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "message"),
+    [
+        ("archive", ["absent"], "absent holds no"),
+        ("benchmark_page", ["absent"], "absent holds no"),
+        ("batches", ["--seeds", "0"], "at least 1; received '0'"),
+        ("batches", ["--workers", "1,x"], "at least 1; received 'x'"),
+        ("failures", ["--seeds", "x"], "at least 1; received 'x'"),
+        ("failures", ["--methods", "borng"], "Did you mean 'boring'"),
+        ("fuzz", ["--tells", "0"], "at least 1; received '0'"),
+        ("gallery.page", [], "arguments are required: path"),
+        ("growth", ["--cells", "10"], "such as 10x100,1000x200; received '10'"),
+        ("learning_gif", ["--file"], "unrecognized arguments: --file"),
+        ("naming", ["--seeds", "-1"], "at least 1; received '-1'"),
+        ("notebooks.__main__", ["99"], "no notebook begins with '99'"),
+        ("recovery", ["--first-seed", "-1"], "at least 0; received '-1'"),
+        ("regression", ["--train", "0"], "at least 1; received '0'"),
+        ("see_it", ["--file"], "unrecognized arguments: --file"),
+        ("ablations.thesis_preset", ["--seeds", "0"], "at least 1; received '0'"),
+    ],
+)
+def test_modules_that_run_by_themselves_refuse_in_a_line(
+    module, arguments, message, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    act = import_module(f"experiments.{module}").main
+    try:
+        code = status_of(lambda: act(arguments))
+    except SystemExit as stopped:  # of argparse
+        code = stopped.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_a_module_cannot_do_is_no_traceback():
+    own = {"__main__.py", "fuzz.py", "defaults.py"}  # these handle errors, or show them, themselves
+    for file in (ROOT / "experiments").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if 'if __name__ == "__main__":' in text and file.name not in own:
+            assert text.endswith("    run_script(main)\n"), file
