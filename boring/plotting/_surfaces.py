@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from boring._spread import mean_and_spread
 from boring.exceptions import InvalidInputError
 from boring.kernels import AdditiveKernel, Ard, KernelTerm
 from boring.kernels.profiles import get_profile
@@ -57,13 +58,13 @@ def fit_over(
         Standard deviations are of a new observation, noise included.
     r_squared : float
     """
-    spread = float(y.std())
+    center, spread = mean_and_spread(y)
     if len(y) < 3 or not spread > 0.0:
         raise InvalidInputError(
             f"a model over Z needs three values or more that differ; received {len(y)}, standard "
             f"deviation {spread:.3g}."
         )
-    k, center = Z.shape[1], float(y.mean())
+    k = Z.shape[1]
     term = KernelTerm(
         get_profile(profile), Ard(k), "active", Gaussian(0.0, 1.5), dimension_scaled(k)
     )

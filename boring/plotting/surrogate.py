@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boring._spread import mean_and_spread, root_mean_square
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
@@ -186,7 +187,7 @@ def plot_surrogate_values(
         raise InvalidInputError(f"a surrogate plot needs four points or more; got {len(points)}.")
     heading = [title or ("Surrogate" if real is None else "Surrogate against truth")]
     if real is not None:
-        deviation = np.sqrt(np.mean((mean - real) ** 2)) / max(float(np.std(real)), 1e-300)
+        deviation = root_mean_square(mean - real) / max(mean_and_spread(real)[1], 1e-300)
         heading.append(
             f"{len(points)} points unseen in training, "
             f"RMSE {float(deviation):.2g} of the standard deviation"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boring._spread import mean_and_spread, root_mean_square
 from boring.result import best_so_far
 
 from ._report_values import (
@@ -138,7 +139,7 @@ def rest_of(study: RecordedStudy, directions: tuple[DirectionReport, ...]) -> Re
         second[:, columns] = first[:, columns]
     box = study.optimizer.space
     means = [model.predict(box.unscale(points))[0] for points in (first, second)]
-    return RestReport(tuple(others), float(np.sqrt(0.5 * np.mean((means[0] - means[1]) ** 2))))
+    return RestReport(tuple(others), root_mean_square(means[0] - means[1]) * 0.5**0.5)
 
 
 def importances_of(
@@ -183,7 +184,7 @@ def unknown_of(
         if broad:
             lines.append(f"The importance of {', '.join(broad)} is uncertain by more than half.")
     values = study.optimizer.observed.finite_y
-    if noise is not None and values.size > 1 and noise > LARGE_NOISE * float(values.std()):
+    if noise is not None and values.size > 1 and noise > LARGE_NOISE * mean_and_spread(values)[1]:
         lines.append(
             f"Evaluations seem to scatter by about {noise:.3g} (one standard deviation), which is "
             "much beside the spread of all values: the best value may be a lucky one. Repeat it."
@@ -233,5 +234,5 @@ def outlook_of(study: RecordedStudy) -> OutlookReport:
         expected_improvement=remaining_improvement(study.optimizer),
         recent_gain=gain,
         n_recent=n_recent,
-        spread=float(finite.std()) if finite.size else None,
+        spread=mean_and_spread(finite)[1] if finite.size else None,
     )

@@ -149,6 +149,17 @@ def test_without_constraints_nothing_is_said_of_them(tmp_path, capsys):
     assert "constraint" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_values_whose_squares_are_no_floats_have_a_spread(size):
+    study = Study(SPACE, direction="maximize", seed=0, n_initial=12)
+    for suggestion in study.ask(12):
+        study.tell(suggestion, size * (suggestion.parameters["gain"] - 2.0))
+    report = study.report()
+    assert 0.1 * size < report.outlook.spread < 10.0 * size
+    assert report.rest is None or np.isfinite(report.rest.std)
+    assert "inf" not in str(report)
+
+
 def test_units_and_doubts_are_in_the_text():
     report = StudyReport(
         direction="minimize",
