@@ -42,6 +42,9 @@ FORBIDDEN = re.compile(
 )
 """Control characters and halves of a pair of surrogates, which neither fonts nor HTML know."""
 
+MOVES = re.compile(r"[\t\r]")
+"""Characters that move what follows, for which fonts have a box."""
+
 GAP = "\N{NO-BREAK SPACE}"
 
 
@@ -71,7 +74,7 @@ def printable(text: Any) -> str:
 
 def literal(text: str) -> str:
     """Return text of which matplotlib takes no part for a formula."""
-    return printable(text).replace("$", r"\$")
+    return MOVES.sub(" ", printable(text)).replace("$", r"\$")
 
 
 def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
@@ -84,7 +87,7 @@ def names_of(names: Sequence[str] | None, dim: int) -> list[str]:
     """
     if names is None:
         return [f"x{index}" for index in range(dim)]
-    listed = [names] if isinstance(names, str) else [str(name) for name in names]
+    listed = [names] if isinstance(names, str) else [MOVES.sub(" ", str(n)) for n in names]
     if len(listed) != dim:
         raise InvalidInputError(
             f"names must hold one name for each of the {dim} parameters; received {len(listed)}. "

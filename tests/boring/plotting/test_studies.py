@@ -264,3 +264,16 @@ def test_parallel_coordinates_and_report_rank_the_parameters_alike(ranked):
     scaled, y = study.optimizer.history.X, study.optimizer.history.y
     of_points = plotting.plot_parallel_coordinates(study.optimizer, scaled, y, most=2)
     assert [tick.get_text() for tick in of_points.get_xticklabels()] != ["x2", "x5"]
+
+
+@pytest.mark.parametrize(
+    "name", ["slices", "parallel_coordinates", "loadings", "importance", "sufficient_summary"]
+)
+def test_a_tab_in_a_name_is_a_space_in_a_picture(name):
+    """Fonts have a box for it, of which matplotlib warns; warnings are errors here."""
+    space = [Real("a\tb", 0, 1, unit="d\tB"), Categorical("c\td", ["x\ty", "z", "u"])]
+    study = Study(space, direction="minimize", seed=0, n_initial=10)
+    for suggestion in study.ask(10):
+        study.tell(suggestion, suggestion.parameters["a\tb"])
+    drawn = getattr(plotting, f"plot_{name}")(study)
+    (drawn if hasattr(drawn, "savefig") else drawn.figure).draw_without_rendering()
