@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from .acquisition.base import Acquisition
 from .acquisition.domain_search import maximize_in_domain
 from .acquisition.improvement import LogExpectedImprovement
-from .acquisition.maximizer import maximize_acquisition
+from .acquisition.maximizer import DUPLICATE_TOLERANCE, maximize_acquisition
 from .feasibility import Feasibility, LogSum
 from .models.posterior import GaussianProcess
 from .result import sign_of
@@ -76,6 +77,8 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
         the best point. The best is the best posterior mean at an evaluated point that meets the
         constraints, so that a lucky draw of the noise is not taken for a value that is hard to
         improve upon. An improvement counts as much as its point is likely to meet the constraints.
+        In a domain with a lattice or constraints, points that were evaluated count only where they
+        may be asked again: of one that is used up the rest is 0.
 
     Notes
     -----
@@ -127,8 +130,11 @@ def _largest(optimizer: Optimizer, acquisition: Acquisition, center: FloatArray)
         ).value
     if not len(given):
         return -np.inf
-    best = float(np.max(acquisition.value(given)))
     taken = optimizer.observed.X
+    if not optimizer.repeats:
+        # What was evaluated is not asked again, whatever the model hopes for from a repetition.
+        given = given[cdist(given, taken).min(axis=1) > DUPLICATE_TOLERANCE]
+    best = float(np.max(acquisition.value(given))) if len(given) else -np.inf
     found = maximize_in_domain(acquisition, domain, incumbent=center, rng=rng, avoid=taken)
     return max(best, found.value)
 

@@ -7,6 +7,7 @@ from scipy.stats import norm
 from boring import BoringOptimizer
 from boring.exceptions import InvalidInputError
 from boring.outlook import objective_model, remaining_improvement
+from boring.parameters import Categorical, Integer, ParameterSpace
 from boring.stopping import ExpectedImprovementBelow, RunStatus
 from boring.surrogate import ObjectiveModel
 
@@ -152,3 +153,19 @@ def test_only_what_meets_the_constraints_is_improved_on():
     upper = np.linspace(0.5, 1.0, 9)[:, None]
     optimizer.tell(upper, upper[:, 0], constraints=-upper)
     assert 0.2 < remaining_improvement(optimizer) < 0.8
+
+
+def test_a_lattice_that_is_used_up_has_nothing_left_to_gain():
+    space = ParameterSpace([Integer("n", 1, 3), Categorical("kind", ["a", "b"])])
+
+    def left(repeats, n=6):
+        optimizer = BoringOptimizer(
+            space.box, direction="maximize", seed=0, domain=space.domain, repeats=repeats
+        )
+        points = space.encode([{"n": i, "kind": kind} for i in (1, 2, 3) for kind in "ab"])[:n]
+        optimizer.tell(points, np.random.default_rng(0).normal(size=6)[:n])
+        return remaining_improvement(optimizer)
+
+    assert left(repeats=False) == 0.0
+    assert left(repeats=True) > 0.0
+    assert left(repeats=False, n=5) > 0.0
