@@ -9,24 +9,43 @@ from typing import Any
 
 from boring._json import canonical, dumps
 from boring.exceptions import JournalError
-from boring.journal import JournalContents, journal_exists
+from boring.journal import JournalContents, journal_exists, read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
 from boring.validation import as_float
 
-__all__ = ["space_of_file", "start_file"]
+__all__ = ["check_may_be_study", "space_of_file", "start_file"]
+
+
+def check_may_be_study(target: Path, *, is_new: bool) -> None:
+    """Refuse a folder, and a file of something else, before a lock is left beside it.
+
+    What is empty may be about to be written by another process, which the lock waits for.
+    """
+    if target.is_file():
+        with target.open("rb") as file:
+            if file.read(1) in (b"", b"{"):
+                return
+    if is_new:
+        _check_is_free(target)
+    elif target.exists():
+        read_journal(target)
 
 
 def start_file(target: Path, optimizer: Optimizer, space: ParameterSpace) -> None:
     """Begin the file of a new study, which must not hold anything yet."""
+    _check_is_free(target)
+    described = canonical(space.to_dict(), "space")
+    study = {"space": described, "digest": _digest(described)}
+    optimizer.start_journal(target, {"study": study})
+
+
+def _check_is_free(target: Path) -> None:
     if journal_exists(target):
         raise JournalError(
             f"A new study must not overwrite a file; {target} holds something. Carry on "
             "with it (Study.open, or 'boring ask' in a shell), or choose another path."
         )
-    described = canonical(space.to_dict(), "space")
-    study = {"space": described, "digest": _digest(described)}
-    optimizer.start_journal(target, {"study": study})
 
 
 def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:

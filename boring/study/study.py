@@ -19,7 +19,7 @@ from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
 from boring.validation import as_positive_int
 
-from ._file import space_of_file, start_file
+from ._file import check_may_be_study, space_of_file, start_file
 from ._lock import DEFAULT_WAIT, StudyLock
 from .status import StudyStatus, Suggestion
 from .written import WrittenStudy
@@ -112,6 +112,7 @@ class Study(WrittenStudy):
             self._attach(parameters, made)
             return
         target = Path(path).absolute()
+        check_may_be_study(target, is_new=True)
         lock = StudyLock(target, wait)
         try:
             start_file(target, made, parameters)
@@ -159,6 +160,8 @@ class Study(WrittenStudy):
         target = Path(path).absolute()
         if not target.is_file():
             raise JournalError(f"There is no study {target}. Check the path, or make a new study.")
+        if not read_only:
+            check_may_be_study(target, is_new=False)
         lock = None if read_only else StudyLock(target, wait)
         try:
             contents = read_journal(target)

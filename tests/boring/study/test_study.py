@@ -620,3 +620,15 @@ def test_a_file_is_where_it_was_when_the_objective_changes_the_folder(tmp_path, 
         seed=0,
     )
     assert read_journal(tmp_path / "run.jsonl").history.n_told == 2
+
+
+@pytest.mark.parametrize("content", [b"hello\n", b"number,a,value\r\n", b"\xff\xfe", None])
+def test_no_lock_is_left_beside_what_is_no_study(tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(JournalError):
+        Study.open(path)
+    with pytest.raises(JournalError):
+        Study({"a": (0.0, 1.0)}, direction="minimize", path=path)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+    assert content is None or path.read_bytes() == content
