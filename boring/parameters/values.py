@@ -87,7 +87,8 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
     shown = ", ".join(map(repr, choices[:SHOWN])) + (", ..." if len(choices) > SHOWN else "")
-    parameter._refuse_value(f"the value must be one of {shown}; received {in_brief(value)}.{hint}")
+    rule = f"be one of {shown}" if len(choices) > 1 else f"be {shown}"
+    parameter._refuse_value(f"the value must {rule}; received {in_brief(value)}.{hint}")
 
 
 def _without_tuples(value: Any) -> Any:

@@ -81,7 +81,7 @@ def test_wrong_parameters_are_refused_with_the_rule(make, message):
         ({"layers": 9}, "between 1 and 8"),
         ({"kind": "c"}, "one of 'a', 'b', None; received 'c'"),
         ({"kind": float("nan")}, "may have turned None into NaN"),
-        ({"mode": 4}, "one of 3"),
+        ({"mode": 4}, "must be 3; received 4"),
         ({"gian": 1.0}, "Did you mean 'gain'"),
     ],
 )
@@ -271,6 +271,11 @@ def test_choices_that_are_no_list_get_the_remedy(choices):
     message = rf"received {type(choices).__name__} .*Choices stand in a list"
     with pytest.raises(InvalidInputError, match=message):
         ParameterSpace.of({"x": choices})
+
+
+def test_a_fixed_value_is_not_one_of_several():
+    with pytest.raises(InvalidInputError, match="the value must be 20; received 21"):
+        Fixed("epochs", 20).check(21)
 
 
 def test_a_type_that_is_no_text_is_refused_as_unknown():

@@ -150,6 +150,12 @@ def test_a_none_that_pandas_read_as_a_gap_is_explained(written):
     assert "keep_default" not in str(caught.value)
 
 
+def test_json_that_is_no_study_is_refused_with_a_remedy(old, tmp_path):
+    assert main(["export", str(old.path), "-o", str(tmp_path / "data.json")]) == 0
+    with pytest.raises(JournalError, match=r"data.json is JSON of another kind. Export it as"):
+        make().add(tmp_path / "data.json")
+
+
 def test_a_frame_with_a_column_twice_is_refused():
     study = make()
     frame = pd.DataFrame([[1.0, 2.0, 0.0, 4.0]], columns=["gain", "gain", "angle", "value"])
