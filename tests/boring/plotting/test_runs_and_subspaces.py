@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from boring import plotting
+from boring.effort import MOST_POINTS
 from boring.exceptions import InvalidInputError
+from boring.models.gp import GaussianProcessModel
 from boring.plotting import SubspaceTrace
-from boring.plotting._surfaces import levels_of
+from boring.plotting._surfaces import fit_over, levels_of
 from boring.result import best_index
 from boring.space import Box
 from boring.subspace.gradient_samples import active_subspace
@@ -461,3 +463,22 @@ def test_bare_points_have_a_best_one_where_a_direction_is_given(make, direction,
 def test_bare_points_are_checked(X, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
         plotting.plot_parallel_coordinates(None, X, [1.0, 2.0, 3.0])
+
+
+def test_of_very_many_points_a_surface_is_fitted_to_some(monkeypatch) -> None:
+    fitted = []
+    fit_best = GaussianProcessModel.fit_best
+
+    def counted(self, X, *arguments, **options):
+        fitted.append(len(X))
+        return fit_best(self, X, *arguments, **options)
+
+    monkeypatch.setattr(GaussianProcessModel, "fit_best", counted)
+    rng = np.random.default_rng(0)
+    Z = rng.uniform(-1.0, 1.0, (900, 2))
+    y = np.sin(3.0 * Z[:, 0]) * Z[:, 1] + 0.1 * rng.standard_normal(900)
+    for n in (200, 900):
+        predict, r_squared = fit_over(Z[:n], y[:n], np.ones(2), "squared-exponential")
+        assert r_squared > 0.9
+        np.testing.assert_allclose(predict(np.array([[0.5, 0.5]]))[0], 0.5 * np.sin(1.5), atol=0.1)
+    assert fitted == [200, MOST_POINTS]
