@@ -16,7 +16,7 @@ from boring._warn import warn
 from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
 from boring.history import Tell
 from boring.optimizer import Optimizer
-from boring.parameters import ParameterSpace
+from boring.parameters import ParameterSpace, Real
 from boring.parameters.report import SubspaceDescription, describe_subspace
 from boring.registry import get_optimizer
 from boring.state import OptimizerState
@@ -195,6 +195,7 @@ class BoringSearchCV(BaseSearchCV):
                 failed += candidates
             _tell(optimizer, scores, space)
         if not results and failure is not None:
+            _note_whole_ranges(failure, space)
             raise failure
         if failed:
             _append_failed(results, failed, float(self.error_score))
@@ -228,6 +229,23 @@ class BoringSearchCV(BaseSearchCV):
         if isinstance(values.get("_run"), Optimizer):
             values["_run"] = values["_run"].state()
         return values
+
+
+def _note_whole_ranges(failure: ValueError, space: ParameterSpace) -> None:
+    """Say which ranges between whole numbers have decimal ones, where no fit succeeds."""
+    names = [
+        name
+        for name, parameter in space.parameters.items()
+        if isinstance(parameter, Real)
+        and parameter.step is None
+        and parameter.low.is_integer()
+        and parameter.high.is_integer()
+    ]
+    if names:
+        failure.add_note(
+            f"The ranges of {in_brief(names)} have decimal numbers between their ends. If the "
+            "estimator wants whole ones, write Integer(name, low, high)."
+        )
 
 
 def _ask(optimizer: Optimizer, n: int) -> FloatArray:

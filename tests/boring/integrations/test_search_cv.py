@@ -354,3 +354,25 @@ def test_estimators_get_the_tuples_that_were_declared(parameters):
     levels = [row["level"] for row in found.cv_results_["params"]]
     assert sorted(map(type, levels), key=str) == [list, tuple, tuple][3 - n_choices :]
     assert list(found.cv_results_["param_level"]) == levels
+
+
+class Whole(Moody):
+    """Insists on an integer, as scikit-learn's ``max_depth`` does."""
+
+    def fit(self, X, y):
+        if not isinstance(self.level, int):
+            raise TypeError("no integer")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
+def test_where_no_fit_succeeds_ranges_between_whole_numbers_are_named():
+    failing = search(estimator=Whole(), parameters={"level": (1, 5)}, n_iter=2)
+    with pytest.raises(ValueError, match="no integer") as caught:
+        failing.fit(X, Y)
+    assert "['level'] have decimal numbers" in caught.value.__notes__[0]
+    failing = search(estimator=Whole(), parameters={"level": (0.5, 5)}, n_iter=2)
+    with pytest.raises(ValueError, match="no integer") as caught:
+        failing.fit(X, Y)
+    assert not hasattr(caught.value, "__notes__")
+    search(estimator=Whole(), parameters=[Integer("level", 1, 5)], n_iter=2).fit(X, Y)
