@@ -14,7 +14,7 @@ from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
 from boring.subspace.stiefel import largest_angle, orthonormalize
 from boring.typing import BoolArray, FloatArray
-from boring.validation import as_real
+from boring.validation import as_positive_int, as_real
 
 from . import _canvas as canvas
 from ._labels import brief
@@ -89,7 +89,7 @@ def plot_convergence(
     def shown(y: FloatArray) -> FloatArray:
         return y if target is None else np.maximum(sign * (y - target), REGRET_FLOOR)
 
-    if n_initial:
+    if n_initial is not None and as_positive_int(n_initial, "n_initial", 0):
         axes.axvspan(0.5, n_initial + 0.5, color=theme.grid, alpha=0.5, lw=0, zorder=0)
     lone = len(groups) == 1 and len(first.y) and len(next(iter(groups.values()))) == 1
     if lone:

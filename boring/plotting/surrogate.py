@@ -124,7 +124,7 @@ def plot_surrogate(
         mean = model_of(source, run, estimate).predict(raw)[0]
     real = None
     if truth is not None:
-        real = as_values([float(truth(x)) for x in raw], len(raw), "values of truth")
+        real = as_values([truth(x) for x in raw], len(raw), "values of truth")
     Z = scaled @ readable(estimate, rotate)
     return plot_surrogate_values(Z, real, mean, figure=figure, unit=unit, title=title)
 

@@ -15,6 +15,7 @@ import boring
 from boring._whole_file import whole_file
 from boring.exceptions import InvalidInputError
 from boring.outlook import objective_model
+from boring.study.recorded import RecordedStudy
 from boring.study.report import make_report
 from boring.study.study import Study
 from boring.validation import as_real
@@ -69,10 +70,15 @@ def html_report(
     Raises
     ------
     InvalidInputError
-        If ``refresh`` is less than a second.
+        If ``refresh`` is less than a second, or what is reported on is no study.
     ImportError
         If matplotlib is not installed.
     """
+    if not isinstance(study, RecordedStudy):
+        raise InvalidInputError(
+            f"A report is of a study; received {type(study).__name__}. Open a file by "
+            "Study.open(path, read_only=True); add the points and values of a run to a Study."
+        )
     if refresh is not None and not as_real(refresh, "refresh") >= 1.0:
         raise InvalidInputError(f"refresh must be a second or more; received {refresh!r}.")
     report = make_report(study, with_subspace=with_subspace)

@@ -292,6 +292,10 @@ def test_what_is_no_figure_is_refused(real, draw) -> None:
             draw(optimizer, figure=wrong)
     with pytest.raises(InvalidInputError, match=r"truth must be a function .* received Figure"):
         plotting.plot_surrogate(optimizer, new_figure())
+    with pytest.raises(InvalidInputError, match="values of truth must"):
+        plotting.plot_surrogate(optimizer, lambda x: [1.0, 2.0])
+    with pytest.raises(InvalidInputError, match="n_initial must be an integer"):
+        plotting.plot_convergence(optimizer, n_initial="5")
 
 
 @pytest.mark.parametrize("theme", [_canvas.LIGHT, _canvas.DARK])

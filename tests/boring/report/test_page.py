@@ -206,6 +206,15 @@ def test_failures_alone():
     assert page.all("img") == []
 
 
+def test_what_is_no_study_gets_the_remedy(tmp_path):
+    optimizer = BoringOptimizer([(0, 1)], direction="minimize", seed=0)
+    for wrong in ("run.jsonl", tmp_path, optimizer, optimizer.result()):
+        message = rf"A report is of a study; received {type(wrong).__name__}.*Study.open"
+        with pytest.raises(InvalidInputError, match=message):
+            write_html_report(wrong, tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_choice_of_none_is_told_from_an_inactive_parameter():
     study = Study(
         [
