@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +76,11 @@ def estimate_of(study: RecordedStudy) -> tuple[SubspaceEstimate | None, str | No
     change = estimate.trust.get("largest_change", 0.0)
     if estimate.effective_dim == study.space.dim:
         reason = "Every direction is kept, so that none is named"
+    elif "points_needed" in estimate.trust:
+        reason = (
+            f"It takes {math.ceil(estimate.trust['points_needed'])} values to tell "
+            f"{estimate.effective_dim} of {study.space.dim} axes from chance"
+        )
     elif change > CHANGED:
         reason = (
             f"All else drawn anew, the value changed by {change:.0%} of the first values' spread "

@@ -146,16 +146,25 @@ def _importances(report: StudyReport) -> list[str]:
     lines = [f"Importance of the parameters over the whole space (90 % interval){guess}:"]
     shown = list(report.importances)
     if len(shown) > MANY:
-        shown = [row for row in shown if max(row.importance, row.high or 0.0) >= LEAST_SHOWN]
+        # What a W on axes leaves out may hold as much as any other parameter that it leaves out.
+        floor = min((row.high or 0.0 for row in shown if not row.importance), default=0.0)
+        highs = [(row.high or 0.0) - (0.0 if row.importance else floor) for row in shown]
+        shown = [
+            row
+            for row, high in zip(shown, highs, strict=True)
+            if max(row.importance, high) >= LEAST_SHOWN
+        ]
         shown = shown or list(report.importances[:MANY])
     width = max(len(row.parameter) for row in shown)
     for row in shown:
         interval = "" if row.low is None else f"  [{row.low:.2f}, {row.high:.2f}]"
         lines.append(f"  {row.parameter:<{width}}  {row.importance:.2f}{interval}")
-    left = report.importances[len(shown) :]
+    left = [row for row in report.importances if row not in shown]
     if left:
         total = sum(row.importance for row in left)
-        lines.append(f"  {_count(len(left), 'other')}, together {total:.2g}")
+        highest = max(row.high or 0.0 for row in left)
+        each = f", each {highest:.2f} at most" if highest >= LEAST_SHOWN else ""
+        lines.append(f"  {_count(len(left), 'other')}, together {total:.2g}{each}")
     return lines
 
 

@@ -8,6 +8,7 @@ likelihood has a critical point there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -328,11 +329,17 @@ def estimate_active_subspace(
             f"{report.error:.2f} var(y) against {report.isotropic_error:.2f} without a "
             f"subspace, its log density {report.log_density:.2f} against "
             f"{report.isotropic_log_density:.2f}, and folds found {report.overlap:.0%} of it "
-            "again. Predictions use no subspace; evaluate more points, best of all spread over "
-            "the whole box.",
+            f"again{_lacking(report)}. Predictions use no subspace; evaluate more points, best of "
+            "all spread over the whole box.",
             SubspaceWarning,
         )
     return _assemble(method, learned, report, importance, predictor, previous, gradient_norm)
+
+
+def _lacking(report: TrustReport) -> str:
+    if report.points_needed is None:
+        return ""
+    return f"; it takes {math.ceil(report.points_needed)} points to tell these axes from chance"
 
 
 def _refuse_options_of_the_other(method: str, given: Mapping[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,9 @@ def _trust_line(estimate: SubspaceEstimate) -> str:
     verdict = "trusted" if estimate.trusted else "NOT trusted"
     if rank == dim:
         verdict += ", every direction is kept"
+    if "points_needed" in estimate.trust and not estimate.trusted:
+        needed = math.ceil(estimate.trust["points_needed"])
+        verdict += f", fewer points than the {needed} that tell so many axes from chance"
     drawn = ""
     if "draws" in estimate.trust:
         drawn = (

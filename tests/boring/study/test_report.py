@@ -261,6 +261,18 @@ def test_of_many_parameters_those_that_matter_are_named_and_the_rest_is_summed()
     assert "knob" not in text
 
 
+def test_few_values_do_not_tell_axes_from_chance_and_what_is_left_out_is_summed():
+    space = {str(i): (0.0, 1.0) for i in range(300)}
+    study = Study(space, direction="maximize", seed=0, n_initial=20, effective_dim=4)
+    for suggestion in study.ask(20):
+        study.tell(suggestion.number, -((suggestion.parameters["0"] - 0.3) ** 2))
+    report = study.report()
+    assert report.subspace_trusted is False
+    text = str(report)
+    assert "It takes 46 values to tell 4 of 300 axes from chance" in text
+    assert re.search(r"2\d\d others, together \S+, each 0\.\d\d at most", text)
+
+
 def test_the_rest_is_held_against_the_noise_or_the_spread():
     report = Study(SPACE, direction="maximize", seed=0).report()
     outlook = OutlookReport(None, 0.0, 5, 2.0)

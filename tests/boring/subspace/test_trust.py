@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from boring.exceptions import SubspaceWarning
 from boring.kernels.profiles import MATERN32
+from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorFit, FactorSettings
 from boring.subspace.full_rank import learn_factor
 from boring.subspace.stiefel import random_frame
@@ -16,6 +18,7 @@ from boring.subspace.trust import (
     factor_posterior,
     fold_refit,
     isotropic_posterior,
+    points_for_axes,
 )
 
 
@@ -125,3 +128,22 @@ def test_caution_depends_on_points_and_on_the_floor():
     assert cautious_noise(100, fit, False, settings) == 0.01
     assert cautious_noise(30, fit, True, settings) == 0.01
     assert cautious_noise(30, fit, False, FactorSettings(noise_floor=1e-4)) == 0.01
+
+
+def test_axes_of_too_few_points_are_not_told_from_chance():
+    assert points_for_axes(300, 4) == pytest.approx(8.0 * np.log(296.0))
+    assert points_for_axes(5, 5) == 0.0
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 300))
+    y = -((X[:, 0] - 0.3) ** 2)
+    with pytest.warns(SubspaceWarning, match="takes 46 points to tell these axes from chance"):
+        few = estimate_active_subspace(X[:20], y[:20], 4, rng=np.random.default_rng(0))
+    assert few.axis_aligned
+    assert not few.trusted
+    assert few.trust["points_needed"] == points_for_axes(300, 4)
+    assert "fewer points than the 46 that tell so many axes from chance" in few.summary()
+    enough = estimate_active_subspace(X, y, 1, rng=np.random.default_rng(0))
+    assert enough.axis_aligned
+    assert enough.trusted
+    assert "points_needed" not in enough.trust
+    assert "from chance" not in enough.summary()
