@@ -151,7 +151,7 @@ def _decides(source: Source) -> str:
     report = source.report
     text = tag("h3", "What decides", id="decides")
     if not report.directions:
-        return text + tag("p", escape(f"Active subspace: not yet. {report.why_no_subspace or ''}"))
+        return text + tag("p", escape(f"Active subspace: none. {report.why_no_subspace or ''}"))
     rank = report.effective_dim or 0
     if report.subspace_trusted:
         counted = "one direction decides" if rank == 1 else f"{rank} directions decide"

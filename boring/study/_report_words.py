@@ -101,7 +101,7 @@ def _best(report: StudyReport) -> list[str]:
 
 def _subspace(report: StudyReport) -> list[str]:
     if report.why_no_subspace is not None and not report.directions:
-        return [f"Active subspace: not yet. {report.why_no_subspace}"]
+        return [f"Active subspace: none. {report.why_no_subspace}"]
     if not report.subspace_trusted:
         return [guess_in_words(report), *filter(None, [report.why_no_subspace])]
     lines = [f"Active subspace: {_directions(report)}, it can be trusted."]

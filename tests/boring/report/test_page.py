@@ -249,7 +249,7 @@ def test_infeasible_points_are_no_lines():
     page = check(html_report(study, with_subspace=False))
     assert "1 evaluated point as a line" in page.all("img")[-1]["alt"]
     assert "Points that break a constraint are left out." in page.text
-    assert "It was not asked for." in page.text
+    assert "It was left out of this report." in page.text
 
 
 def page_of(estimate, X, y):

@@ -104,7 +104,7 @@ def test_the_report_is_json(report):
 def test_a_study_without_values_says_why_there_is_nothing():
     text = str(Study(SPACE, direction="maximize", seed=0).report())
     assert "no best value yet" in text
-    assert "Active subspace: not yet. There are no two different values" in text
+    assert "Active subspace: none. There are no two different values" in text
     assert "the largest value" in text
 
 
