@@ -56,7 +56,9 @@ def make_report(study: RecordedStudy, *, with_subspace: bool = True) -> StudyRep
     """
     status = study.status()
     history = study.optimizer.history
-    estimate, why = estimate_of(study) if with_subspace else (None, "It was left out of this report.")
+    estimate, why = (
+        estimate_of(study) if with_subspace else (None, "It was left out of this report.")
+    )
     noise = noise_of(study)
     directions = () if estimate is None else directions_of(study.space, estimate)
     units = {name: parameter.unit for name, parameter in study.space.parameters.items()}
