@@ -21,6 +21,7 @@ instead of .75 (fewest on the camelback, .70 instead of .58), and the median log
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -182,13 +183,9 @@ class ObjectiveModel(ObjectiveProcess):
         On scaled inputs and standardised values; after `fit`.
     units : Units
         Between these values and the caller's; after `fit`.
-    inflation : float
-        Factor on the variances, at least 1; after `fit`.
     loss : float
         Negative log posterior density of the parameters, up to the priors' constants; after `fit`.
     """
-
-    inflation: float = 1.0
 
     def __init__(
         self,
@@ -203,6 +200,20 @@ class ObjectiveModel(ObjectiveProcess):
         self._starts = starts
         self._known_noise = noise_std
         self._sign = sign
+        self._best: int | None = None
+
+    @cached_property
+    def inflation(self) -> float:
+        """Factor on the variances, at least 1: by how much values far apart miss predictions.
+
+        1 of a posterior that was not fitted here. Worked out when it is first asked for.
+        """
+        if self._best is None:
+            return 1.0
+        n = len(self.posterior.y)
+        rows = spread_out(self.posterior.X, self._best, max(FEWEST_SPREAD, n // 3))
+        mean, variance = self.posterior.predict_left_out()
+        return max(1.0, float(np.mean(((self.posterior.y - mean) ** 2 / variance)[rows])))
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, rng: np.random.Generator | None = None) -> Self:
         """Fit to points X (n, D), raw units, and finite values y (n,), caller's units.
@@ -225,7 +236,8 @@ class ObjectiveModel(ObjectiveProcess):
             points[rows], values[rows], self._starts, max_iterations=FIT_ITERATIONS
         )
         self.posterior = model.condition(fit.theta, points, values)
-        self.inflation = _inflation(self.posterior, int(np.argmax(self._sign * values)))
+        self._best = int(np.argmax(self._sign * values))
+        self.__dict__.pop("inflation", None)
         self.loss = float(fit.value)
         return self
 
@@ -241,14 +253,6 @@ class ObjectiveModel(ObjectiveProcess):
         """Return the components' means and variances, these inflated, too."""
         means, variances = super().components(X)
         return means, self.inflation * variances
-
-
-def _inflation(posterior: GaussianProcess, best: int) -> float:
-    """Return the factor, at least 1, by which values far apart miss their predictions."""
-    n = len(posterior.y)
-    rows = spread_out(posterior.X, best, max(FEWEST_SPREAD, n // 3))
-    mean, variance = posterior.predict_left_out()
-    return max(1.0, float(np.mean(((posterior.y - mean) ** 2 / variance)[rows])))
 
 
 def model_of_points(
