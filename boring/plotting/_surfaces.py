@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from boring._spread import mean_and_spread
 from boring.effort import MOST_POINTS
@@ -83,14 +82,13 @@ def fit_over(
         rows = _some(len(y))
         fit = model.fit_best(Z[rows], values[rows], starts, max_iterations=FIT_ITERATIONS)
         posterior = model.condition(fit.theta, Z, values)
-        inverse = solve_triangular(posterior.L, np.eye(len(y)), lower=True)
-    left_out = posterior.alpha / np.einsum("ij,ij->j", inverse, inverse)
+        errors = values - posterior.predict_left_out()[0]
 
     def predict(points: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, variance = posterior.predict(points)
         return center + spread * mean, spread * np.sqrt(variance + posterior.noise_variance)
 
-    return predict, 1.0 - float(np.mean(left_out**2))
+    return predict, 1.0 - float(np.mean(errors**2))
 
 
 def _some(n: int) -> slice | NDArray[np.intp]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from boring._digits import digits_among
 
 if TYPE_CHECKING:
-    from ._report_values import OutlookReport, RestReport, StudyReport
+    from ._report_values import ImportanceReport, OutlookReport, RestReport, StudyReport
 
 __all__ = ["guess_in_words", "no_best_in_words", "outlook_in_words", "report_in_words"]
 
@@ -148,18 +148,18 @@ def _importances(report: StudyReport) -> list[str]:
     if len(shown) > MANY:
         # What a W on axes leaves out may hold as much as any other parameter that it leaves out.
         floor = min((row.high or 0.0 for row in shown if not row.importance), default=0.0)
-        highs = [(row.high or 0.0) - (0.0 if row.importance else floor) for row in shown]
-        shown = [
-            row
-            for row, high in zip(shown, highs, strict=True)
-            if max(row.importance, high) >= LEAST_SHOWN
-        ]
-        shown = shown or list(report.importances[:MANY])
+
+        def matters(row: ImportanceReport) -> bool:
+            high = (row.high or 0.0) - (0.0 if row.importance else floor)
+            return max(row.importance, high) >= LEAST_SHOWN
+
+        shown = list(filter(matters, shown)) or shown[:MANY]
     width = max(len(row.parameter) for row in shown)
     for row in shown:
         interval = "" if row.low is None else f"  [{row.low:.2f}, {row.high:.2f}]"
         lines.append(f"  {row.parameter:<{width}}  {row.importance:.2f}{interval}")
-    left = [row for row in report.importances if row not in shown]
+    named = {row.parameter for row in shown}
+    left = [row for row in report.importances if row.parameter not in named]
     if left:
         total = sum(row.importance for row in left)
         highest = max(row.high or 0.0 for row in left)
