@@ -10,7 +10,7 @@ from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
 from boring.effort import FULL, Effort
 from boring.feasibility import LogSum
-from boring.models.posterior import GaussianProcess, best_in_noise, with_fantasies
+from boring.models.posterior import GaussianProcess, best_in_noise, best_value, with_fantasies
 from boring.proposal import ProposalContext
 from boring.result import InfoValue
 from boring.typing import BoolArray, FloatArray
@@ -20,15 +20,20 @@ REPEATED = 1e-10
 
 
 def improvement(
-    posterior: GaussianProcess, context: ProposalContext, eligible: BoolArray | None = None
+    posterior: GaussianProcess,
+    context: ProposalContext,
+    eligible: BoolArray | None = None,
+    *,
+    trusts_values: bool = False,
 ) -> Acquisition:
     """Return the log-EI of a posterior over its incumbent.
 
-    For the incumbent see `boring.models.posterior.best_in_noise`. A point that is out for
-    evaluation counts with its posterior mean: what it is expected to reach is no improvement
-    any more. Where there is a model of feasibility, it says what to think of failures.
+    For the incumbent see `boring.models.posterior.best_in_noise`; with ``trusts_values`` it is the
+    best value whatever noise the posterior sees. A point that is out for evaluation counts with its
+    posterior mean: what it is expected to reach is no improvement any more. Where there is a model
+    of feasibility, it says what to think of failures.
     """
-    incumbent = best_in_noise(posterior, eligible)
+    incumbent = (best_value if trusts_values else best_in_noise)(posterior, eligible)
     failing = context.data.failing_X if context.feasibility is None else context.data.X[:0]
     posterior = with_fantasies(posterior, context.pending, failing)
     if len(context.pending):

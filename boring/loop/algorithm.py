@@ -4,9 +4,9 @@ The default loop: a short space-filling design, then by turns (`boring.loop.sche
 
 - the portfolio of `boring.loop.portfolio` on half-rank warped values or, while its gate is open,
   the surrogate of the subspace (`boring.loop.subspace_turn`) on log-warped values, log-EI being
-  maximised jointly over x in the box; of many inputs, and where the portfolio sees noise, half of
-  its turns are the plain Gaussian process's (`boring.models.plain`); in noise whoever gains most
-  has two turns of three;
+  maximised jointly over x in the box; of many inputs, and where the portfolio sees noise or (of
+  fifteen inputs or more) has seen it, half of its turns are the plain Gaussian process's
+  (`boring.models.plain`); in noise whoever gains most has two turns of three;
 - the local model of the incumbent's neighbourhood (`boring.loop.local_turn`);
 - when that has settled, a fresh start (`boring.loop.fresh_start`), or a draw that tells whether
   the other directions matter (`boring.loop.passive_draw`).
@@ -39,6 +39,7 @@ from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
     FEWEST_FIRST,
     has_settled,
+    is_rugged,
     kind_before_local,
     kind_of_turn,
     sees_noise,
@@ -127,6 +128,8 @@ class BoringOptimizer(NamingOptimizer):
         memory, remembered = context.memory, dict(context.memory)
         number = context.n_points
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
+        if noisy:
+            remembered["has seen noise"] = True
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
             return self._portfolio_turn(kind_before_local(number, noisy), remembered, context, told)
@@ -206,7 +209,11 @@ class BoringOptimizer(NamingOptimizer):
         An open gate takes the plain process's turns too, but not where that leads.
         """
         turn = int(memory.get("turn", 0))
-        kind = speaker(kind, turn, len(told.y), self.space.dim)
+        rugged = is_rugged("has seen noise" in memory, self.space.dim, context.noise_std)
+        shared = int(memory.get("shared turn", 0))
+        if rugged and kind == "portfolio":
+            memory["shared turn"] = shared + 1
+        kind = speaker(kind, shared if rugged else turn, len(told.y), self.space.dim, rugged)
         if "credit" in memory:
             memory["credit"] = memory["credit"] | {"kind": kind}
         effort = self._effort("whole box", context)
@@ -223,7 +230,7 @@ class BoringOptimizer(NamingOptimizer):
             return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         extra_info = {**member.info, **extra_info}
         if kind == "plain":
-            return self._plain_proposal(memory, context, told, extra_info, effort)
+            return self._plain_proposal(memory, context, told, extra_info, effort, rugged)
         found = search_by_portfolio(portfolio, told.incumbent, rank, context, effort, told.eligible)
         info = {"phase": "portfolio", **search_info(found), **extra_info}
         return Proposal(found.x, memory, info)
@@ -255,6 +262,7 @@ class BoringOptimizer(NamingOptimizer):
         told: Told,
         extra_info: Mapping[str, InfoValue],
         effort: Effort,
+        rugged: bool,
     ) -> Proposal:
         """Let the plain Gaussian process choose, which keeps to the trend."""
         posterior, plain = posterior_of_trend(
@@ -264,7 +272,7 @@ class BoringOptimizer(NamingOptimizer):
             told.noise_variance(context.noise_std),
             effort,
         )
-        acquisition = improvement(posterior, context, told.eligible)
+        acquisition = improvement(posterior, context, told.eligible, trusts_values=rugged)
         found = search_box(acquisition, told.incumbent, None, context, effort)
         info = {"phase": "plain", **search_info(found), **extra_info}
         return Proposal(found.x, {**memory, "plain": plain}, info)

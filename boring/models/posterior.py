@@ -305,6 +305,13 @@ class GaussianProcess:
         return log_normal_density(self.y - mean, variance)
 
 
+def best_value(posterior: GaussianProcess, eligible: BoolArray | None = None) -> float:
+    """Return the best value of all that may be the incumbent; see `best_in_noise`."""
+    if eligible is not None and not eligible.any():
+        return float(posterior.y.min())
+    return float((posterior.y if eligible is None else posterior.y[eligible]).max())
+
+
 def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None) -> float:
     """Return the incumbent's value: the best value, or in noise the best mean at a visited point.
 
@@ -318,12 +325,10 @@ def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None)
         Points that may be the incumbent; all by default. Where there is none, anything is an
         improvement, and the worst value of all is returned.
     """
-    if eligible is not None and not eligible.any():
-        return float(posterior.y.min())
-    rows = slice(None) if eligible is None else eligible
-    best = float(posterior.y[rows].max())
-    if posterior.noise_variance > NOISY:
-        best = min(best, float(posterior.predict(posterior.X[rows])[0].max()))
+    best = best_value(posterior, eligible)
+    if posterior.noise_variance > NOISY and (eligible is None or eligible.any()):
+        visited = posterior.X if eligible is None else posterior.X[eligible]
+        best = min(best, float(posterior.predict(visited)[0].max()))
     return best
 
 

@@ -154,7 +154,14 @@ PARTS: tuple[Variant, ...] = (
             "boring.loop.credit.COMPETITORS": SEARCHING,
         },
     ),
-    part("portfolio alone", constants={"boring.loop.schedule.MANY_INPUTS": 10**9}),
+    part(
+        "portfolio alone",
+        constants={
+            "boring.loop.schedule.MANY_INPUTS": 10**9,
+            "boring.loop.schedule.SEVERAL_INPUTS": 10**9,
+        },
+    ),
+    part("rugged is smooth", constants={"boring.loop.schedule.SEVERAL_INPUTS": 10**9}),
     part("short lengthscales allowed", constants={"boring.loop.portfolio.SURE_UNTIL": 0}),
     part("short lengthscales never", constants={"boring.loop.portfolio.SURE_UNTIL": 10**9}),
     part("no credit", constants={"boring.loop.credit.WORTH": float("inf")}),

@@ -5,7 +5,9 @@ import functools
 import numpy as np
 import pytest
 
+from boring import box_search
 from boring.exceptions import InvalidInputError
+from boring.loop import algorithm
 from boring.loop.algorithm import BoringOptimizer
 from boring.space import Box
 from boring.subspace.stiefel import is_orthonormal, largest_angle
@@ -136,6 +138,35 @@ def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_fr
     phases = [ask.phase for ask in optimizer.history.asks]
     assert "portfolio" in phases
     assert ("plain" in phases) == (dim >= 30)
+
+
+@pytest.mark.parametrize(
+    ("dim", "noise_std", "rugged"), [(15, None, True), (15, 0.1, False), (14, None, False)]
+)
+def test_what_looked_like_noise_once_keeps_the_plain_process_among_the_speakers(
+    dim, noise_std, rugged, monkeypatch
+) -> None:
+    seen = iter([True, *[False] * 20])
+    monkeypatch.setattr(algorithm, "sees_noise", lambda *_: next(seen))
+    trusted = []
+
+    def improvement(*args, trusts_values: bool = False):
+        trusted.append(trusts_values)
+        return box_search.improvement(*args, trusts_values=trusts_values)
+
+    monkeypatch.setattr(algorithm, "improvement", improvement)
+    X = np.random.default_rng(0).uniform(-1, 1, (30, dim))
+    optimizer = BoringOptimizer(
+        [(-1, 1)] * dim, direction="minimize", seed=0, noise_std=noise_std, subspace_every=0
+    )
+    optimizer.tell(X, (X[:, :3] ** 2).sum(axis=1))
+    for _ in range(9):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, float((x[:3] ** 2).sum()))
+    phases = [ask.phase for ask in optimizer.history.asks]
+    assert "portfolio" in phases
+    assert ("plain" in phases[1:]) == rugged
+    assert set(trusted) <= {rugged}
 
 
 def test_without_fresh_starts_there_are_none() -> None:

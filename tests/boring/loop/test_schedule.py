@@ -15,8 +15,10 @@ from boring.loop.schedule import (
     NOISY,
     SETTLED_PROMISE,
     SETTLED_RADIUS,
+    SEVERAL_INPUTS,
     TELLING_POINTS,
     has_settled,
+    is_rugged,
     kind_before_local,
     kind_of_turn,
     sees_noise,
@@ -158,3 +160,17 @@ def test_of_many_inputs_the_plain_process_has_every_second_turn_of_the_portfolio
     assert set(speakers("portfolio", TELLING_POINTS, MANY_INPUTS - 1)) == {"portfolio"}
     assert set(speakers("portfolio", TELLING_POINTS - 1, MANY_INPUTS)) == {"portfolio"}
     assert set(speakers("plain", 0, 2)) == {"plain"}
+
+
+def test_what_looked_like_noise_is_rugged_in_several_inputs_unless_noise_is_known() -> None:
+    dims = (SEVERAL_INPUTS - 1, SEVERAL_INPUTS, MANY_INPUTS - 1, MANY_INPUTS)
+    assert [is_rugged(True, dim, None) for dim in dims] == [False, True, True, False]
+    assert is_rugged(True, SEVERAL_INPUTS, 0.0)
+    assert not is_rugged(True, SEVERAL_INPUTS, 0.1)
+    assert not is_rugged(False, SEVERAL_INPUTS, None)
+
+
+def test_of_a_rugged_objective_the_plain_process_has_every_second_turn_of_the_portfolio() -> None:
+    shared = [speaker("portfolio", turn, 0, SEVERAL_INPUTS, rugged=True) for turn in range(4)]
+    assert shared == ["plain", "portfolio"] * 2
+    assert speaker("local", 0, 0, SEVERAL_INPUTS, rugged=True) == "local"

@@ -23,7 +23,7 @@ from boring.kernels import (
 from boring.kernels.additive import boring_kernel
 from boring.models.gp import GaussianProcessModel
 from boring.models.linalg import append_row, cholesky
-from boring.models.posterior import best_in_noise, with_fantasies
+from boring.models.posterior import best_in_noise, best_value, with_fantasies
 from boring.models.priors import Gaussian
 from boring.subspace.passive import qr_complement
 from boring.subspace.stiefel import random_frame
@@ -244,7 +244,9 @@ def test_the_incumbent_is_a_value_or_in_noise_a_mean_of_those_that_may_be_it() -
     assert best_in_noise(noisy) == pytest.approx(means.max())
     assert best_in_noise(noisy, eligible) == pytest.approx(means[eligible].max())
     assert means[eligible].max() < 0.5 < means.max() < y.max()
-    assert best_in_noise(noisy, np.zeros(12, dtype=bool)) == y.min()
+    for best in (best_in_noise, best_value):
+        assert best(noisy, np.zeros(12, dtype=bool)) == y.min()
+    assert (best_value(noisy), best_value(noisy, eligible)) == (y.max(), 0.5)
 
 
 def test_parameters_of_another_length_are_refused(data) -> None:
