@@ -34,7 +34,7 @@ from boring.loop.naming import NamingOptimizer
 from boring.loop.options import BoringOptions
 from boring.loop.passive_draw import DRAW_EVERY, PHASE, passive_draw
 from boring.loop.plain_turn import posterior_of_trend
-from boring.loop.portfolio import Portfolio, fit_portfolio
+from boring.loop.portfolio import SURE_UNTIL, Portfolio, fit_portfolio
 from boring.loop.portfolio_search import portfolio_info, search_by_portfolio
 from boring.loop.schedule import (
     FEWEST_FIRST,
@@ -128,8 +128,8 @@ class BoringOptimizer(NamingOptimizer):
         memory, remembered = context.memory, dict(context.memory)
         number = context.n_points
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
-        if noisy:
-            remembered["has seen noise"] = True
+        if noisy and number > SURE_UNTIL:
+            remembered["has looked noisy"] = True
         local_from = self.options.local_from
         if not local_from or len(y) < max(local_from, self.space.dim // 2):
             return self._portfolio_turn(kind_before_local(number, noisy), remembered, context, told)
@@ -167,7 +167,9 @@ class BoringOptimizer(NamingOptimizer):
             remembered["credit"]["kind"] = kind = "fresh start"
         if kind == "fresh start" and self.options.fresh_starts:
             return self._fresh_turn(context, told, remembered, spread, noisy)
-        return self._portfolio_turn(kind, remembered, context, told, leads)
+        looks_noisy = noisy or "has looked noisy" in memory
+        rugged = is_rugged(looks_noisy, self.space.dim, context.noise_std)
+        return self._portfolio_turn(kind, remembered, context, told, leads, rugged)
 
     def _feasibility_turn(self, context: ProposalContext) -> Proposal:
         """Look for a feasible point, values aside, as long as there is none to improve on."""
@@ -203,13 +205,13 @@ class BoringOptimizer(NamingOptimizer):
         context: ProposalContext,
         told: Told,
         leads: str | None = None,
+        rugged: bool = False,
     ) -> Proposal:
         """Let the portfolio choose, or the plain process, or the subspace if its gate is open.
 
         An open gate takes the plain process's turns too, but not where that leads.
         """
         turn = int(memory.get("turn", 0))
-        rugged = is_rugged("has seen noise" in memory, self.space.dim, context.noise_std)
         shared = int(memory.get("shared turn", 0))
         if rugged and kind == "portfolio":
             memory["shared turn"] = shared + 1

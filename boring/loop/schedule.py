@@ -41,12 +41,12 @@ from the fiftieth on the Lassos at .98 and 14. A third of the turns is as good o
 the others. In 15 to 25 inputs, a third of the first fifty gains nothing (seven functions, four to
 six runs each).
 
-Of fifteen to thirty inputs an objective that has looked noisy once keeps the plain process, though
-it may look smooth later: once points crowd in one well the portfolio sees a smooth function again,
-and without this rule the rest of the run polishes that well. The plain process then has every
-second turn of the portfolio, and its acquisition asks for more than the best *value* rather than
-the best mean (`boring.box_search.improvement`): ripples are no luck, and what beats a mean lies
-near it. Three development runs each, without, with, and of the plain process alone:
+Of fifteen to thirty inputs an objective that looks noisy is taken for rugged, and one that looked
+so with more than fifty points stays rugged though it may look smooth later: once points crowd in
+one well the portfolio sees a smooth function again, and without this rule the rest of the run
+polishes that well. The plain process then has every second turn of the portfolio, in noise beside
+its own, and its acquisition asks for more than the best *value* rather than the best mean
+(`boring.box_search.improvement`): ripples are no luck, and what beats a mean lies near it. Three development runs each, without, with, and of the plain process alone:
 
     Ackley off centre, 20 inputs  8.2, 2.8, 5.5       2.4, 2.3, 1.2       2.3, 4.8, 2.2
     Ackley, 20 inputs             17, .22, 1.2        2.6, 2.2, 3.8
@@ -103,8 +103,7 @@ FEWEST_FIRST = 5
 # Inputs, and points, from which every second turn of the portfolio is the plain process's.
 # [chosen here]
 MANY_INPUTS, TELLING_POINTS = 30, 25
-# Inputs from which, and up to `MANY_INPUTS`, an objective that once looked noisy is `is_rugged`.
-# [chosen here]
+# Inputs from which, and up to `MANY_INPUTS`, an objective that looks noisy is rugged. [chosen here]
 SEVERAL_INPUTS = 15
 
 
@@ -113,19 +112,20 @@ def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> 
     return bool(noise_std) if noise_std is not None else fitted_noise(portfolio) > NOISY
 
 
-def is_rugged(has_seen_noise: bool, dim: int, noise_std: float | None) -> bool:
-    """Tell whether what looked like noise, now or before, counts as ripples that hide a trend.
+def is_rugged(looks_noisy: bool, dim: int, noise_std: float | None) -> bool:
+    """Tell whether what looks like noise counts as ripples that hide a trend.
 
     Parameters
     ----------
-    has_seen_noise : bool
-        Whether `sees_noise` has been true at any turn.
+    looks_noisy : bool
+        Whether `sees_noise` is true, or was with so many points that the portfolio's prior no
+        longer keeps lengthscales from being short (`boring.loop.portfolio.SURE_UNTIL`).
     dim : int
         D.
     noise_std : float or None
         Known standard deviation of the noise; where there is some, noise is noise.
     """
-    return has_seen_noise and SEVERAL_INPUTS <= dim < MANY_INPUTS and not noise_std
+    return looks_noisy and SEVERAL_INPUTS <= dim < MANY_INPUTS and not noise_std
 
 
 def kind_before_local(number: int, noisy: bool) -> str:

@@ -155,7 +155,7 @@ def test_what_looked_like_noise_once_keeps_the_plain_process_among_the_speakers(
         return box_search.improvement(*args, trusts_values=trusts_values)
 
     monkeypatch.setattr(algorithm, "improvement", improvement)
-    X = np.random.default_rng(0).uniform(-1, 1, (30, dim))
+    X = np.random.default_rng(0).uniform(-1, 1, (51, dim))
     optimizer = BoringOptimizer(
         [(-1, 1)] * dim, direction="minimize", seed=0, noise_std=noise_std, subspace_every=0
     )
