@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from boring.exceptions import InvalidInputError
 from boring.plotting import PALETTE, new_figure, save
 from boring.plotting import _canvas as canvas
+from boring.plotting import _furniture as furniture
 from boring.plotting import plot_surrogate_values as plot_surrogate
 from boring.plotting._canvas import LIGHT, Theme
 from boring.plotting._labels import short_names
@@ -134,9 +135,9 @@ def plot_convergence(
     axes.set_title(
         f"{title or 'Best so far'}\nmedian and quartiles over {seeds} seeds", fontsize="medium"
     )
-    canvas.legend(axes)
+    furniture.legend(axes)
     canvas.dress(axes, theme)
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -214,7 +215,7 @@ def plot_subspace(
     axes[-1].set_xlim(-0.8, len(shown) - 0.2)
     figure.align_ylabels(axes)
     heading = title or "Learned against true subspace"
-    canvas.headline(figure, (heading, f"principal angles {angles}"), theme)
-    canvas.legend_above(axes[0])
+    furniture.headline(figure, (heading, f"principal angles {angles}"), theme)
+    furniture.legend_above(axes[0])
     canvas.dress_text(axes[0], theme)
     return figure

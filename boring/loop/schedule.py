@@ -46,7 +46,8 @@ so with more than fifty points stays rugged though it may look smooth later: onc
 one well the portfolio sees a smooth function again, and without this rule the rest of the run
 polishes that well. The plain process then has every second turn of the portfolio, in noise beside
 its own, and its acquisition asks for more than the best *value* rather than the best mean
-(`boring.box_search.improvement`): ripples are no luck, and what beats a mean lies near it. Three development runs each, without, with, and of the plain process alone:
+(`boring.box_search.improvement`): ripples are no luck, and what beats a mean lies near it. Three
+development runs each, without, with, and of the plain process alone:
 
     Ackley off centre, 20 inputs  8.2, 2.8, 5.5       2.4, 2.3, 1.2       2.3, 4.8, 2.2
     Ackley, 20 inputs             17, .22, 1.2        2.6, 2.2, 3.8

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 
 if TYPE_CHECKING:
     from ._canvas import Figure
@@ -21,14 +22,14 @@ def side_by_side(n: int) -> int:
 
 def columns_of(figure: Figure, width: float) -> int:
     """Return how many small multiples of a width in inches stand side by side."""
-    return int(np.clip(canvas.figure_inches(figure)[0] / width, 1, 3))
+    return int(np.clip(furniture.figure_inches(figure)[0] / width, 1, 3))
 
 
 def legible(figure: Figure | None, most: int, width: float) -> int:
     """Return how many small multiples a figure has room for; a new one grows with them."""
     if figure is None:
         return most
-    rows = int(max(1.0, (canvas.figure_inches(figure)[1] - 0.9) / 1.5))
+    rows = int(max(1.0, (furniture.figure_inches(figure)[1] - 0.9) / 1.5))
     return min(most, rows * columns_of(figure, width))
 
 

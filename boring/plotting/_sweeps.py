@@ -14,7 +14,7 @@ from boring.parameters.base import Parameter, identity
 from boring.space import Box
 from boring.typing import FloatArray
 
-from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import brief, literal, short_names
 from ._surfaces import LINE_POINTS
 
@@ -193,7 +193,7 @@ def _text(value: Any) -> str:
 
 def set_ticks(panel: Any, sweep: Sweep) -> None:
     """Give an axis the scale of a parameter, and only as many ticks as its width allows."""
-    width, _ = canvas.inches(panel)
+    width, _ = furniture.inches(panel)
     panel.set_xlim(*sweep.limits)
     if sweep.scale == "names":
         _set_names(panel, sweep.texts, width)
@@ -205,7 +205,7 @@ def set_ticks(panel: Any, sweep: Sweep) -> None:
         panel.set_xticks(ticks, [brief(tick, spread=high - low) for tick in ticks])
         panel.set_xticks([], minor=True)
     else:
-        canvas.few_ticks(panel)
+        furniture.few_ticks(panel)
         if sweep.scale == "whole":
             panel.locator_params(axis="x", integer=True)
 

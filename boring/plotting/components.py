@@ -16,6 +16,7 @@ from boring.validation import as_positive_int
 from boring.warping import Units
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import names_of, short_names
 from ._panels import columns_of, legible, side_by_side
 from ._sources import checked_direction, takes_studies
@@ -116,12 +117,12 @@ def plot_components(
         if _draw_component(panel, posterior, units, index, basis, labels, theme, low_is_best):
             lines.append(panel)
     _same_scale(lines)
-    canvas.side_label(figure, ylabel or "component (units of y)", theme)
+    furniture.side_label(figure, ylabel or "component (units of y)", theme)
     some = f"{len(chosen)} of {len(terms)} of one or two directions"
     more = f"of more directions: {', '.join(left_out)}" if left_out else ""
     detail = "; ".join(part for part in (some if len(chosen) < len(terms) else "", more) if part)
-    canvas.headline(figure, (title or "Components of the model", detail), theme)
-    canvas.wrap_texts(*panels)
+    furniture.headline(figure, (title or "Components of the model", detail), theme)
+    furniture.wrap_texts(*panels)
     return figure
 
 
@@ -175,7 +176,7 @@ def _draw_component(
         means, variances = posterior.components(points @ basis.T)
         return units.differences(means[:, index]), np.sqrt(units.variances(variances[:, index]))
 
-    width, height = canvas.inches(panel)
+    width, height = furniture.inches(panel)
     ranges = [span_of(column) for column in Z.T]
     panel.set_xlabel(coordinate_label("z", basis[:, 0], labels, width), fontsize="small")
     if len(ranges) == 1:
@@ -194,7 +195,7 @@ def _draw_component(
     drawn = draw_surface(panel, predict, ranges, theme, low_is_best=low_is_best)
     panel.plot(Z[:, 0], Z[:, 1], ".", color=theme.ink, markersize=3, alpha=0.7)
     panel.set_ylabel(coordinate_label("z'", basis[:, 1], labels, height), fontsize="small")
-    canvas.colorbar(panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4])
+    furniture.colorbar(panel.figure, drawn, panel, "", theme, pad=0.02, ticks=drawn.levels[::4])
     canvas.dress(panel, theme, grid=None)
     return False
 

@@ -20,6 +20,7 @@ from boring.typing import Direction, FloatArray
 from boring.validation import as_positive_int
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import brief, names_of, short_names, unlike
 from ._sources import Points, check_dim, checked_direction, points_of, subspace_of
 from ._sweeps import label_of, range_of, varying_of
@@ -179,7 +180,7 @@ def draw_parallel(
         run = run.rows(feasible)
     axes = canvas.axes_or_new(ax, 7.2, 4.2)
     theme = canvas.theme_of(axes)
-    width, _ = canvas.inches(axes)
+    width, _ = furniture.inches(axes)
     if most is None:
         most = int(np.clip((width - 0.6) / COORDINATE_WIDTH, 3, MOST_COORDINATES))
     most = as_positive_int(most, "most")
@@ -207,10 +208,10 @@ def draw_parallel(
     if not feasible.all():
         n = int((~feasible).sum())
         details.append(f"{n} infeasible left out" if feasible.any() else "no point is feasible")
-    above = 0.0 if run.direction is None else canvas.legend_above(axes)
-    canvas.title(axes, title, "; ".join(details), above=above)
+    above = 0.0 if run.direction is None else furniture.legend_above(axes)
+    furniture.title(axes, title, "; ".join(details), above=above)
     canvas.dress(axes, theme, grid="x")
-    canvas.wrap_texts(axes, bar)
+    furniture.wrap_texts(axes, bar)
     return axes  # type: ignore[no-any-return]
 
 
@@ -219,8 +220,8 @@ def _name_coordinates(axes: Any, names: Sequence[str], ranges: Sequence[str] | N
 
     Else names stand upright, and ranges beside them if the lines are far apart.
     """
-    canvas.settle(axes)
-    slot = canvas.inches(axes)[0] / len(names)
+    furniture.settle(axes)
+    slot = furniture.inches(axes)[0] / len(names)
     ticks, is_level = list(names), _fit(names, slot)
     if ranges is not None:
         letters = max(4, int(slot / LETTER_WIDTH) - 1)
@@ -267,7 +268,9 @@ def _draw_lines(
     ranks = np.searchsorted(sorted_values, values) / max(len(values) - 1, 1)
     lines = canvas.line_collection(across, rows[order], ranks, theme, low_is_best=low_is_best)
     axes.add_collection(lines)
-    bar = canvas.colorbar(axes.figure, lines, axes, f"{label}\n(colour by rank)", theme, pad=0.02)
+    bar = furniture.colorbar(
+        axes.figure, lines, axes, f"{label}\n(colour by rank)", theme, pad=0.02
+    )
     ticks = np.linspace(0.0, 1.0, 5)
     spread = float(np.ptp(values))
     texts = [brief(value, spread=spread) for value in np.quantile(sorted_values, ticks)]

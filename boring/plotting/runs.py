@@ -17,6 +17,7 @@ from boring.typing import BoolArray, FloatArray
 from boring.validation import as_positive_int, as_real
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import brief
 from ._sources import result_of, takes_studies
 from .parallel import plot_parallel_coordinates
@@ -127,17 +128,17 @@ def plot_convergence(
     many = max(len(group) for group in groups.values())
     above = 0.0
     if lone:  # its points are everywhere
-        above = canvas.legend_above(axes)
+        above = furniture.legend_above(axes)
     elif len(groups) > 1 or "" not in groups:
-        canvas.legend(axes)
+        furniture.legend(axes)
     details = [f"median and quartiles over {many} runs"] if many > 1 else []
     if not found:
         details.append("no point is feasible")
     elif target is not None:
         details += _excess(groups, sign * target, sign)
-    canvas.title(axes, title, "; ".join(details), above=above)
+    furniture.title(axes, title, "; ".join(details), above=above)
     canvas.dress(axes, theme)
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -313,9 +314,9 @@ def plot_angles(
     canvas.whole_ticks(axes)
     other = "the previous basis" if truth is None else "the truth"
     axes.set_ylabel(f"angle to {other} (degrees)")
-    canvas.title(axes, title)
+    furniture.title(axes, title)
     canvas.dress(axes, theme)
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 

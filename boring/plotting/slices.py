@@ -17,6 +17,7 @@ from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import names_of
 from ._panels import columns_of, legend_below, legible, side_by_side
 from ._sources import model_of, points_of, subspace_of
@@ -165,11 +166,11 @@ def draw_slices(
         set_ticks(panel, sweep)
         panel.locator_params(axis="y", nbins=5)
         canvas.dress(panel, theme)
-    canvas.side_label(figure, ylabel, theme)
+    furniture.side_label(figure, ylabel, theme)
     detail = f"{len(order)} of {len(sweeps)} parameters" if len(order) < len(sweeps) else ""
-    canvas.headline(figure, (title or "Slices through the incumbent", detail), theme)
+    furniture.headline(figure, (title or "Slices through the incumbent", detail), theme)
     legend_below(figure, panels, theme)
-    canvas.wrap_texts(*panels)
+    furniture.wrap_texts(*panels)
     return figure
 
 

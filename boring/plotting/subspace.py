@@ -19,6 +19,7 @@ from boring.typing import FloatArray
 from boring.validation import as_positive_int, as_real_array
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import names_of, short_names
 from ._sources import estimate_of, takes_studies
 
@@ -102,7 +103,7 @@ def plot_importance(
     shorts = short_names(names_of(names, dim))
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
-    shown = _rows(dim, top, canvas.inches(axes)[1])
+    shown = _rows(dim, top, furniture.inches(axes)[1])
     if shown == dim - 1 and top is None:
         shown = dim
     order = np.argsort(-estimate.importance, kind="stable")[:shown]
@@ -134,9 +135,9 @@ def plot_importance(
     axes.set_xlim(0.0, None)
     axes.set_xlabel("share of the mean squared slope")
     bars = "lines: 90 %; " if known.any() else ""
-    canvas.title(axes, title or "Importance", bars + trust_in_words(estimate))
+    furniture.title(axes, title or "Importance", bars + trust_in_words(estimate))
     canvas.dress(axes, theme, grid="x")
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     axes.tick_params(axis="y", length=0)
     return axes  # type: ignore[no-any-return]
 
@@ -188,7 +189,7 @@ def plot_loadings(
     dim, columns = W.shape
     labels = short_names(names_of(names, dim))
     figure = canvas.new_figure(min(2.2 + 1.9 * columns, 11.0), 4.2) if figure is None else figure
-    height = canvas.figure_inches(figure)[1]
+    height = furniture.figure_inches(figure)[1]
     shown = _rows(dim, top, height - 1.3)
     size = np.abs(W)
     order = np.argsort(-size.max(axis=1), kind="stable")[:shown]
@@ -209,7 +210,7 @@ def plot_loadings(
     panels[0].set_xlim(-1.08 * reach, 1.08 * reach)
     some = f"largest {shown} of {dim} parameters" if shown < dim else ""
     figure.supxlabel("loading (scaled units)", fontsize="medium", color=theme.ink)
-    canvas.headline(figure, (title or "Active directions", some, detail), theme)
+    furniture.headline(figure, (title or "Active directions", some, detail), theme)
     _loading_ticks(panels[0], reach)
     return figure
 
@@ -266,8 +267,8 @@ def _loading_bars(panel: Any, weights: FloatArray, spread: FloatArray, theme: ca
 
 def _loading_ticks(panel: Any, reach: float) -> None:
     """Put ticks at round loadings on axes that are shared; in narrow ones, at 0 and one more."""
-    canvas.settle(panel)
-    if canvas.inches(panel)[0] >= WIDE_PANEL:
+    furniture.settle(panel)
+    if furniture.inches(panel)[0] >= WIDE_PANEL:
         panel.locator_params(axis="x", nbins=4)
         return
     power = 10.0 ** np.floor(np.log10(reach))
@@ -348,10 +349,10 @@ def plot_spectrum(
     canvas.whole_ticks(axes)
     axes.set_xlabel("direction")
     axes.set_ylabel(ylabel)
-    canvas.legend(axes)
-    canvas.title(axes, title or "Spectrum", detail)
+    furniture.legend(axes)
+    furniture.title(axes, title or "Spectrum", detail)
     canvas.dress(axes, theme, grid="y")
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]
 
 
@@ -402,8 +403,8 @@ def plot_dimension(source: Source, ax: Axes | None = None, *, title: str | None 
     axes.set_ylim(bottom=min(-0.04 * axes.get_ylim()[1], -0.5))
     axes.set_xlabel("number of active directions d")
     axes.set_ylabel("BIC above the lowest (nats)")
-    canvas.legend(axes)
-    canvas.title(axes, title or "Evidence for each dimension", trust_in_words(estimate))
+    furniture.legend(axes)
+    furniture.title(axes, title or "Evidence for each dimension", trust_in_words(estimate))
     canvas.dress(axes, theme)
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
     return axes  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from boring.subspace.rotation import readable_basis
 from boring.typing import BoolArray, Direction, FloatArray
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import names_of, short_names
 from ._sources import (
     Points,
@@ -125,28 +126,28 @@ def plot_sufficient_summary(
     predict, r_squared = fit_over(Z, points.y, 1.0 / np.sqrt(slopes.sum(axis=0)), estimate.profile)
     axes = canvas.axes_or_new(ax)
     theme = canvas.theme_of(axes)
-    width, height = canvas.inches(axes)
+    width, height = furniture.inches(axes)
     width *= 1.0 if count == 1 else 0.75  # the colour bar takes the rest
     bars, above = [], 0.0
     if count == 1:
         _draw_line(axes, Z, points, predict, theme)
         axes.set_ylabel(ylabel)
-        above = canvas.legend_above(axes)
+        above = furniture.legend_above(axes)
     else:
         low_is_best = direction == "minimize"
         bars.append(_draw_plane(axes, Z, points, predict, theme, ylabel, low_is_best))
         if not points.feasible.all():
-            above = canvas.legend_above(axes)
+            above = furniture.legend_above(axes)
         text = coordinate_label("z2", W[:, 1], labels, height)
         axes.set_ylabel(text, fontsize="small")
     axes.set_xlabel(coordinate_label("z1", W[:, 0], labels, width), fontsize="small")
     trust = "" if estimate.trusted else "; subspace not trusted"
     drawn = f"{count} of {rank} active directions" if count < rank else f"d = {rank}"
-    canvas.title(axes, title, f"{drawn} of D = {dim}; R² {r_squared:.2f}{trust}", above=above)
+    furniture.title(axes, title, f"{drawn} of D = {dim}; R² {r_squared:.2f}{trust}", above=above)
     canvas.dress(axes, theme, grid="both" if count == 1 else None)
-    canvas.wrap_texts(axes, *(bar.ax for bar in bars))
+    furniture.wrap_texts(axes, *(bar.ax for bar in bars))
     for bar in bars:
-        canvas.thin_ticks(bar)
+        furniture.thin_ticks(bar)
     return axes  # type: ignore[no-any-return]
 
 
@@ -183,7 +184,7 @@ def _draw_plane(
             **marks,
         )
     ticks = levels[::3]
-    return canvas.colorbar(axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=ticks)
+    return furniture.colorbar(axes.figure, drawn, axes, ylabel, theme, pad=0.02, ticks=ticks)
 
 
 def _marks_of(run: Points) -> list[tuple[BoolArray, dict[str, Any]]]:

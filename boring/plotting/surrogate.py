@@ -19,6 +19,7 @@ from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int, as_values
 
 from . import _canvas as canvas
+from . import _furniture as furniture
 from ._labels import brief
 from ._sources import check_dim, estimate_of, model_of, points_of, takes_studies
 from .subspace import readable
@@ -199,7 +200,7 @@ def plot_surrogate_values(
         plane = points.shape[1] == 2
         figure = figure or canvas.new_figure(12.0 if plane else 9.0, 4.4)
         _over_a_plane(figure, points, real, mean, unit)
-    canvas.headline(figure, heading, canvas.theme_of(figure))
+    furniture.headline(figure, heading, canvas.theme_of(figure))
     return figure
 
 
@@ -210,9 +211,9 @@ def _over_a_line(
     _scatter_pair(axes, (points[:, 0],), real, mean)
     axes.set_xlabel("z1 (scaled units)")
     axes.set_ylabel(f"value ({unit})")
-    canvas.legend_above(axes)
+    furniture.legend_above(axes)
     canvas.dress(axes, canvas.theme_of(axes))
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)
 
 
 def _over_a_plane(
@@ -220,7 +221,7 @@ def _over_a_plane(
 ) -> None:
     """Draw the points in space at the left, contours or a comparison of values at the right."""
     plane = points.shape[1] == 2
-    width, height = canvas.figure_inches(figure)
+    width, height = furniture.figure_inches(figure)
     ratios = (1.0, 1.7 if real is not None else 1.0) if plane else (1.0, 1.0)
     if not plane and real is None:
         _scatter_in_space(figure, points, real, mean, unit)
@@ -268,7 +269,7 @@ def _scatter_in_space(
     plane, first, second = _plane(points)
     axes = canvas.new_axes(figure, projection="3d")
     theme = canvas.theme_of(axes)
-    zoom = 0.82 if canvas.figure_inches(figure)[0] > 3.6 else 0.7
+    zoom = 0.82 if furniture.figure_inches(figure)[0] > 3.6 else 0.7
     axes.set_box_aspect((1.0, 1.0, 0.85), zoom=zoom)  # leaves room for the labels
     _scatter_pair(axes, (plane[:, 0], plane[:, 1]), real, mean)
     axes.set_xlabel(first)
@@ -308,7 +309,7 @@ def _contours(
     panels = canvas.grid_of(figure, len(drawn), len(drawn), sharex=True, sharey=True)
     theme = canvas.theme_of(panels[0])
     triangles = canvas.triangulation(points)
-    is_narrow = canvas.figure_inches(figure)[0] < NARROW * len(drawn)
+    is_narrow = furniture.figure_inches(figure)[0] < NARROW * len(drawn)
     for panel, (values, name) in zip(panels, drawn, strict=True):
         filled = panel.tricontourf(triangles, values, levels=levels, cmap=theme.cmap, extend="both")
         panel.plot(points[:, 0], points[:, 1], ".", color="white", markersize=1.2, alpha=0.4)
@@ -319,10 +320,10 @@ def _contours(
     for panel in panels:
         panel.locator_params(nbins=4)
         canvas.dress(panel, theme, grid=None)
-    bar = canvas.colorbar(
+    bar = furniture.colorbar(
         figure, filled, panels, f"value ({unit})", theme, shrink=0.85, ticks=levels[::2]
     )
-    canvas.wrap_texts(*panels, bar.ax)
+    furniture.wrap_texts(*panels, bar.ax)
 
 
 def _parity(figure: SubFigure, real: FloatArray, mean: FloatArray, unit: str) -> None:
@@ -333,6 +334,6 @@ def _parity(figure: SubFigure, real: FloatArray, mean: FloatArray, unit: str) ->
     axes.plot(ends, ends, color=theme.real, linewidth=1.2, label="exact")
     axes.set_xlabel(f"real value ({unit})")
     axes.set_ylabel(f"mean prediction ({unit})")
-    canvas.legend(axes)
+    furniture.legend(axes)
     canvas.dress(axes, theme)
-    canvas.wrap_texts(axes)
+    furniture.wrap_texts(axes)

@@ -10,7 +10,7 @@ from boring import plotting
 from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
 from boring.parameters import Categorical, Integer, Ordinal, Real
-from boring.plotting import _canvas, _labels, new_figure
+from boring.plotting import _furniture, _labels, new_figure
 from boring.plotting._sweeps import range_of
 from boring.study import Study
 from boring.subspace.passive import qr_complement
@@ -215,7 +215,7 @@ def test_colour_bars_say_few_digits_with_a_true_minus(make) -> None:
     estimate, X, y = make.estimate(5, 2)
     axes = plotting.plot_sufficient_summary(estimate, X, -1234.5678 * np.abs(y))
     bar = axes.figure.axes[-1]
-    _canvas.settle(axes)
+    _furniture.settle(axes)
     texts = [tick.get_text() for tick in bar.get_yticklabels()]
     assert all(len(text) <= 6 for text in texts)
     assert any(text.startswith("−") for text in texts)
