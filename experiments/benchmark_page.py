@@ -8,6 +8,7 @@ by default what :mod:`experiments.archive` keeps in the repository, and writes
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,17 +48,17 @@ def worth_showing(
 ) -> tuple[tuple[RunRecord, ...], int]:
     """Return the runs to show, and how many were left out.
 
-    Kept are the experiments that the reference took part in, and in them the methods with at least
-    so many runs.
+    Kept are the seeds of an experiment that the reference has run, so that every median is over
+    the same problems, and of these the methods with at least so many runs.
     """
     kept: list[RunRecord] = []
     made = present(records)
     for runs in group_by_experiment(made).values():
-        counts: dict[str, int] = {}
-        for run in runs:
-            counts[run.method] = counts.get(run.method, 0) + 1
-        if counts.get(reference, 0) >= fewest:
-            kept += [run for run in runs if counts[run.method] >= fewest]
+        seeds = {run.seed for run in runs if run.method == reference}
+        paired = [run for run in runs if run.seed in seeds]
+        counts = Counter(run.method for run in paired)
+        if counts[reference] >= fewest:
+            kept += [run for run in paired if counts[run.method] >= fewest]
     return tuple(kept), len(made) - len(kept)
 
 
@@ -138,8 +139,8 @@ def page_text(
         f"methods, seeds {seeds[0]} to {seeds[-1]}; {len(failed)} runs failed, and count with what "
         f"they had. Everything on this page is made of the arena's records, kept in "
         f"`experiments/measured`: `python -m experiments arena` makes them, `python -m "
-        f"experiments.benchmark_page` the page. Not shown: {left_out} runs, of methods with fewer "
-        f"than {FEWEST} runs in an experiment, or of experiments without {reference}.",
+        f"experiments.benchmark_page` the page. Not shown: {left_out} runs, of seeds that "
+        f"{reference} has not run, or of methods with fewer than {FEWEST} of the others.",
         "The seed of a run fixes the problem, its noise and the initial design, which the methods "
         "share. Methods that end in `[...]` are variants with that option. Seconds are left out: "
         "the runs were made on different days beside other work.",

@@ -11,9 +11,9 @@ PNG = b"\x89PNG"
 
 @pytest.fixture
 def folders(make_record, tmp_path):
-    """Two folders: ours and a rival's; one run repeated, one method with too few runs."""
+    """Two folders: ours and a rival's; a run repeated, a rival's seed more, a method too rare."""
     runs = {
-        "rivals": [make_record([9.0, 2.0 + s], seed=s, method="sobol") for s in range(3)]
+        "rivals": [make_record([9.0, 2.0 + s], seed=s, method="sobol") for s in range(4)]
         + [make_record([9.0, 7.0], seed=0, method="peer-cma")]
         + [make_record([9.0, 8.0], seed=0)]
         + [
@@ -35,7 +35,8 @@ def test_the_later_folder_counts_and_small_samples_are_left_out(folders):
     shown, left_out = worth_showing(records, "boring")
     assert {r.method for r in shown} == {"boring", "sobol"}
     assert {r.experiment for r in shown} == {"camelback-2-in-5"}
-    assert left_out == 3
+    assert {r.seed for r in shown} == {0, 1, 2}, "those that the reference has run"
+    assert left_out == 4
 
 
 def test_the_page_holds_the_figures_of_the_records_and_its_pictures(folders, tmp_path):
