@@ -326,8 +326,8 @@ def best_in_noise(posterior: GaussianProcess, eligible: BoolArray | None = None)
         improvement, and the worst value of all is returned.
     """
     best = best_value(posterior, eligible)
-    if posterior.noise_variance > NOISY and (eligible is None or eligible.any()):
-        visited = posterior.X if eligible is None else posterior.X[eligible]
+    visited = posterior.X if eligible is None else posterior.X[eligible]
+    if posterior.noise_variance > NOISY and len(visited):
         best = min(best, float(posterior.predict(visited)[0].max()))
     return best
 

@@ -125,17 +125,20 @@ def test_a_settled_search_draws_the_passive_coordinates_anew() -> None:
     assert "passive draw" not in {ask.phase for ask in without.history.asks}
 
 
-@pytest.mark.parametrize(("dim", "local_from"), [(30, 0), (30, 20), (29, 0)])
-def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_from) -> None:
-    X = np.random.default_rng(0).uniform(-1, 1, (30, dim))
+def _phases_after(n_told: int, n_asks: int, dim: int, **options) -> list[str]:
+    """Return whose turn each ask is on a parabola of three inputs, after told random points."""
+    X = np.random.default_rng(0).uniform(-1, 1, (n_told, dim))
     optimizer = BoringOptimizer(
-        [(-1, 1)] * dim, direction="minimize", seed=0, local_from=local_from, subspace_every=0
+        [(-1, 1)] * dim, direction="minimize", seed=0, subspace_every=0, **options
     )
     optimizer.tell(X, (X[:, :3] ** 2).sum(axis=1))
-    for _ in range(6):
-        x = optimizer.ask()[0]
-        optimizer.tell(x, float((x[:3] ** 2).sum()))
-    phases = [ask.phase for ask in optimizer.history.asks]
+    optimizer.run(lambda x: float((x[:3] ** 2).sum()), n_asks, progress=False)
+    return [ask.phase for ask in optimizer.history.asks]
+
+
+@pytest.mark.parametrize(("dim", "local_from"), [(30, 0), (30, 20), (29, 0)])
+def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_from) -> None:
+    phases = _phases_after(30, 6, dim, local_from=local_from)
     assert "portfolio" in phases
     assert ("plain" in phases) == (dim >= 30)
 
@@ -155,15 +158,7 @@ def test_what_looked_like_noise_once_keeps_the_plain_process_among_the_speakers(
         return box_search.improvement(*args, trusts_values=trusts_values)
 
     monkeypatch.setattr(algorithm, "improvement", improvement)
-    X = np.random.default_rng(0).uniform(-1, 1, (51, dim))
-    optimizer = BoringOptimizer(
-        [(-1, 1)] * dim, direction="minimize", seed=0, noise_std=noise_std, subspace_every=0
-    )
-    optimizer.tell(X, (X[:, :3] ** 2).sum(axis=1))
-    for _ in range(9):
-        x = optimizer.ask()[0]
-        optimizer.tell(x, float((x[:3] ** 2).sum()))
-    phases = [ask.phase for ask in optimizer.history.asks]
+    phases = _phases_after(51, 9, dim, noise_std=noise_std)
     assert "portfolio" in phases
     assert ("plain" in phases[1:]) == rugged
     assert set(trusted) <= {rugged}
