@@ -30,7 +30,7 @@ from boring.registry import get_optimizer
 from boring.rng import keyed_generator, single_blas_thread
 from synthetic import TestProblem, get_problem
 
-from .arguments import positive, positives
+from .arguments import non_negative, positive, positives
 from .lines import run_missing
 from .metrics import simple_regret
 from .peers import absence_of
@@ -205,7 +205,7 @@ def _quartiles(values: Sequence[float]) -> str:
 
 
 def _loss(runs: dict[int, dict[str, Any]], paired: dict[int, dict[str, Any]]) -> str:
-    """Return the difference of the mean logarithms of the regret over the seeds of both."""
+    """Return the median difference of the logarithms of the regret, over the seeds of both."""
     seeds = sorted(set(runs) & set(paired))
     if not seeds:
         return format_number(None)
@@ -235,7 +235,9 @@ def _chosen(text: str, known: Sequence[str]) -> tuple[str, ...]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.batches", description=__doc__)
-    parser.add_argument("--seeds", type=positive, default=5, help="how many (default %(default)s)")
+    parser.add_argument(
+        "--seeds", type=non_negative, default=5, help="how many (default %(default)s)"
+    )
     parser.add_argument("--problems", default="all", help=f"of {', '.join(PROBLEMS)}, or all")
     parser.add_argument("--methods", default="all", help=f"such as {','.join(METHODS)}, or all")
     parser.add_argument("--workers", type=positives, default=tuple(WORKERS), help="such as 1,2,4")

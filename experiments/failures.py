@@ -27,7 +27,7 @@ from boring.rng import keyed_generator, single_blas_thread
 from boring.typing import FloatArray
 from synthetic import TestProblem, get_problem
 
-from .arguments import positive
+from .arguments import non_negative, positive
 from .lines import run_missing
 from .metrics import simple_regret
 from .script import run_script
@@ -204,7 +204,9 @@ def _by_phase(runs: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.failures", description=__doc__)
-    parser.add_argument("--seeds", type=positive, default=4, help="how many (default %(default)s)")
+    parser.add_argument(
+        "--seeds", type=non_negative, default=4, help="how many (default %(default)s)"
+    )
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--knowledge", nargs="+", choices=(TOLD, KNOWN), default=[TOLD, KNOWN])

@@ -27,7 +27,7 @@ from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.rotation import readable_basis
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray
-from experiments.arguments import positive
+from experiments.arguments import non_negative
 from experiments.lines import append_line, read_lines
 from experiments.script import run_script
 from experiments.tables import markdown
@@ -128,7 +128,7 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """Run what is missing and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.naming", description=__doc__)
-    parser.add_argument("--seeds", type=positive, default=10)
+    parser.add_argument("--seeds", type=non_negative, default=10)
     parser.add_argument("--noises", type=float, nargs="*", default=NOISES)
     parser.add_argument("--out", type=Path, default=Path("results/naming.jsonl"))
     arguments = parser.parse_args(argv)

@@ -25,11 +25,10 @@ from boring.exceptions import SubspaceWarning
 from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.dimension import default_max_effective_dim
 from boring.subspace.estimate import estimate_active_subspace
-from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import choose_dimension
-from boring.subspace.trust import isotropic_posterior
+from boring.subspace.trust import ISOTROPIC_CANDIDATES, isotropic_posterior
 from boring.typing import FloatArray
-from experiments.arguments import non_negative, positive
+from experiments.arguments import non_negative
 from experiments.lines import append_line, read_cells
 from experiments.metrics import largest_angle_degrees
 from experiments.script import run_script
@@ -160,7 +159,7 @@ def _checks(data: _Data, d: int, rng: np.random.Generator) -> dict[str, Any]:
     standard = (data.y - data.y.mean()) / data.y.std()
     top = default_max_effective_dim(data.X.shape[1], len(data.y))
     estimate = estimate_active_subspace(data.X, data.y, d, rng=rng)
-    isotropic = isotropic_posterior(data.X, standard, FactorSettings())
+    isotropic = isotropic_posterior(data.X, standard, ISOTROPIC_CANDIDATES)
     spread = float(data.y.std())
     density = float(np.mean(estimate.predictor.log_density(data.X_test, data.y_test)))
     plain = isotropic.log_predictive_density(data.X_test, (data.y_test - data.y.mean()) / spread)
@@ -224,7 +223,7 @@ def table(records: Iterable[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.recovery", description=__doc__)
-    parser.add_argument("--seeds", type=positive, default=10, help="how many")
+    parser.add_argument("--seeds", type=non_negative, default=10, help="how many")
     parser.add_argument("--first-seed", type=non_negative, default=0)
     parser.add_argument("--cells", default="all", help="names with commas between, or all")
     parser.add_argument("--methods", default="full-rank", help=f"of {', '.join(METHODS)}")

@@ -25,10 +25,9 @@ import numpy as np
 from boring.exceptions import SubspaceWarning
 from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.estimate import estimate_active_subspace
-from boring.subspace.factor_fit import FactorSettings
-from boring.subspace.trust import isotropic_posterior
+from boring.subspace.trust import ISOTROPIC_CANDIDATES, isotropic_posterior
 from boring.typing import FloatArray
-from experiments.arguments import positive
+from experiments.arguments import non_negative, positive
 from experiments.lines import append_line, read_cells
 from experiments.script import run_script
 from experiments.tables import markdown
@@ -93,7 +92,7 @@ def _subspace(
 def _isotropic(
     X: FloatArray, y: FloatArray, X_test: FloatArray, rng: np.random.Generator
 ) -> Prediction:
-    posterior = isotropic_posterior(X, (y - y.mean()) / y.std(), FactorSettings())
+    posterior = isotropic_posterior(X, (y - y.mean()) / y.std(), ISOTROPIC_CANDIDATES)
     mean, variance = posterior.predict(X_test)
     noisy = (variance + posterior.noise_variance) * y.var()
     return Prediction(y.mean() + y.std() * mean, noisy, {})
@@ -216,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is missing, append it, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m experiments.regression", description=__doc__)
     parser.add_argument("--data", default=",".join(BUNDLED), help="names with commas between")
-    parser.add_argument("--seeds", type=positive, default=10, help="how many")
+    parser.add_argument("--seeds", type=non_negative, default=10, help="how many")
     parser.add_argument("--train", type=positive, default=N_TRAINING, help="points to learn from")
     parser.add_argument("--methods", default=",".join(METHODS), help=f"of {', '.join(METHODS)}")
     parser.add_argument("--out", type=Path, default=Path("results/regression.jsonl"))

@@ -86,7 +86,8 @@ class SubspaceEstimate:
     trust : mapping
         Its figures; see `boring.subspace.trust.TrustReport`.
     dimension_table : tuple of DimensionRow
-        BIC over d; one row a kind if d was given.
+        BIC over d, of the full-rank learner whatever the method; if d was given, one row a kind,
+        and none for Tripathy's method.
     log_posterior : float
         At W, y standardised, in nats; for Tripathy's method the log likelihood. Values
         under different profiles or noise floors are not comparable.
@@ -386,7 +387,7 @@ def _predictor(
     spread: float,
 ) -> CalibratedPredictor:
     if report is not None and not report.trusted:
-        posterior = isotropic_posterior(X, y, FactorSettings())
+        posterior = isotropic_posterior(X, y, (FactorSettings(), learned.finish))
         return CalibratedPredictor(posterior, center, spread, 1.0)
     noise = cautious_noise(len(y), learned.fit, learned.axis_aligned, learned.finish)
     posterior = factor_posterior(X, y, learned.fit, learned.finish.profile, noise)

@@ -255,7 +255,12 @@ class _Search:
         return factor.shape[1] == rank and not _close(factor, self.best.factor)
 
     def inflated(self, factor: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return a square factor: the given one, and noise in all directions."""
         rows = self.X.shape[1]
+        if factor.shape[1] > rows:
+            # The likelihood knows M M' alone, which so many columns give as well.
+            U, singular, _ = np.linalg.svd(factor, full_matrices=False)
+            factor = U * singular
         start = np.zeros((rows, rows))
         start[:, : factor.shape[1]] = factor
         scale = HOP_NOISE * float(np.linalg.norm(factor, 2)) / np.sqrt(rows)

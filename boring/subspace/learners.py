@@ -8,9 +8,9 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import MATERN32, RadialProfile
-from boring.subspace.dimension import DimensionRow
+from boring.subspace.dimension import DimensionRow, lowest_bic
 from boring.subspace.factor_fit import FactorFit, FactorSettings
-from boring.subspace.full_rank import SearchSettings, choose_dimension, learn_factor
+from boring.subspace.full_rank import SearchSettings, learn_factor, score_dimensions
 from boring.subspace.stiefel import orthonormalize
 from boring.subspace.trust import Refit, fold_refit
 from boring.typing import FloatArray
@@ -101,7 +101,8 @@ def learn_tripathy(
     if noise_floor is not None:
         options = replace(options, noise_floor=as_real(noise_floor, "noise_floor"))
     restarts = N_RESTARTS if n_restarts is None else as_positive_int(n_restarts, "n_restarts")
-    rank = effective_dim or choose_dimension(X, y, max_effective_dim)
+    table = () if effective_dim else score_dimensions(X, y, max_effective_dim)
+    rank = effective_dim or lowest_bic(table).effective_dim
 
     def learn(X: FloatArray, y: FloatArray, restarts: int) -> tuple[FactorFit, float]:
         found = tripathy_subspace(
@@ -126,7 +127,7 @@ def learn_tripathy(
         False,
         settings,
         np.linalg.norm(fit.factor, axis=0),
-        (),
+        table,
         log_likelihood,
         lambda X, y: learn(X, y, FOLD_RESTARTS)[0],
     )

@@ -3,7 +3,8 @@
 A likelihood at fixed W cannot validate W, nor can leave-one-out: W has seen the same
 points. Below about n = D d the best subspace by evidence predicts worse than no subspace
 at all, and is confident about it. So each fold learns W from its own points, predicts the
-rest, and competes with a GP of one lengthscale over all D inputs. W is accepted if its
+rest, and competes with a GP of one lengthscale over all D inputs, which has the choice of the
+search's smoothness and noise floor and of those that W ended with. W is accepted if its
 squared error is smaller, its log density larger, and the folds find the same W; its
 variances are multiplied by the mean squared standardised residual where that exceeds 1. A
 rejected W is not used for prediction.
@@ -11,7 +12,7 @@ rejected W is not used for prediction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from boring.kernels.additive import AdditiveKernel, KernelTerm
 from boring.kernels.maps import Isotropic
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import FitResult, GaussianProcessModel
 from boring.models.posterior import GaussianProcess, log_normal_density
 from boring.models.priors import dimension_scaled
 from boring.subspace.dimension import n_free_parameters
@@ -40,6 +41,7 @@ from boring.subspace.factor_fit import (
     truncate,
     truncate_axes,
 )
+from boring.subspace.finish import FINAL_PROFILES, LOWERED_FLOORS
 from boring.typing import FloatArray
 from boring.validation import as_points
 from boring.warping import in_squared_units
@@ -58,6 +60,12 @@ CAUTIOUS_FLOOR = 0.01
 # Share of W that folds must find again, |W'W_k|_F^2 / d: at chance level it is d/D.
 REQUIRED_OVERLAP = 0.6
 ISOTROPIC_ITERATIONS = 60
+# What a GP of one lengthscale may choose from where it is not the rival of a given W.
+ISOTROPIC_CANDIDATES = tuple(
+    FactorSettings(profile, floor)
+    for floor in (FactorSettings().noise_floor, *LOWERED_FLOORS[-1:])
+    for profile in FINAL_PROFILES
+)
 
 Refit = Callable[[FloatArray, FloatArray], FactorFit]
 """Learns a thin factor from (X, standardised y): what every fold runs."""
@@ -149,18 +157,27 @@ class TrustReport:
         }
 
 
-def isotropic_posterior(X: FloatArray, y: FloatArray, settings: FactorSettings) -> GaussianProcess:
-    """Fit the GP with one lengthscale over all inputs, and condition it on the data."""
-    dim = X.shape[1]
-    prior = dimension_scaled(dim)
-    term = KernelTerm(
-        settings.profile, Isotropic(), "isotropic", VARIANCE_PRIOR, prior, LOG_VARIANCE_BOUNDS
-    )
-    model = GaussianProcessModel(
-        AdditiveKernel([term]), NOISE_PRIOR, (settings.noise_floor, NOISE_CEILING)
-    )
+def isotropic_posterior(
+    X: FloatArray, y: FloatArray, candidates: Iterable[FactorSettings]
+) -> GaussianProcess:
+    """Fit the GP with one lengthscale over all inputs, and condition it on the data.
+
+    Under each candidate's profile and noise floor, the second from where the first ended; the
+    largest posterior density wins.
+    """
+    prior = dimension_scaled(X.shape[1])
     starts = [np.array([0.0, prior.mean, np.log(noise)]) for noise in (0.01, 0.3)]
-    fit = model.fit_best(X, y, starts, max_iterations=ISOTROPIC_ITERATIONS)
+    fits: list[tuple[GaussianProcessModel, FitResult]] = []
+    for settings in dict.fromkeys(candidates):
+        term = KernelTerm(
+            settings.profile, Isotropic(), "isotropic", VARIANCE_PRIOR, prior, LOG_VARIANCE_BOUNDS
+        )
+        model = GaussianProcessModel(
+            AdditiveKernel([term]), NOISE_PRIOR, (settings.noise_floor, NOISE_CEILING)
+        )
+        fits.append((model, model.fit_best(X, y, starts, max_iterations=ISOTROPIC_ITERATIONS)))
+        starts = [fits[0][1].theta]
+    model, fit = min(fits, key=lambda fitted: fitted[1].value)
     return model.condition(fit.theta, X, y)
 
 
@@ -243,7 +260,6 @@ def check_trust(
     rng: np.random.Generator,
     factor: FloatArray,
     axis_aligned: bool = False,
-    settings: FactorSettings | None = None,
     finish: FactorSettings | None = None,
     n_folds: int = N_FOLDS,
 ) -> TrustReport:
@@ -262,8 +278,6 @@ def check_trust(
         What was learned from all points.
     axis_aligned : bool
         Whether the factor lies on axes, and so has few free parameters.
-    settings : FactorSettings, optional
-        Of the isotropic GP.
     finish : FactorSettings, optional
         Of the factor's last fit.
     n_folds : int, default 5
@@ -272,8 +286,8 @@ def check_trust(
     -------
     TrustReport
     """
-    settings = settings or FactorSettings()
-    finish = finish or settings
+    search = FactorSettings()
+    finish = finish or search
     frame = basis_of(factor)
     overlaps = []
     folds = balanced_folds(len(y), n_folds, rng)
@@ -289,7 +303,7 @@ def check_trust(
         for row, posterior in enumerate(
             (
                 factor_posterior(X[kept], values, fit, finish.profile, noise),
-                isotropic_posterior(X[kept], values, settings),
+                isotropic_posterior(X[kept], values, (search, finish)),
             )
         ):
             predictor = CalibratedPredictor(posterior, center, spread, 1.0)

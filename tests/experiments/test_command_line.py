@@ -211,3 +211,9 @@ def test_what_a_module_cannot_do_is_no_traceback():
         text = file.read_text(encoding="utf-8")
         if 'if __name__ == "__main__":' in text and file.name not in own:
             assert text.endswith("    run_script(main)\n"), file
+
+
+@pytest.mark.parametrize("script", ["batches", "failures", "naming", "recovery", "regression"])
+def test_a_script_prints_its_table_alone(script, tmp_path, capsys):
+    import_module(f"experiments.{script}").main(["--seeds", "0", "--out", str(tmp_path / "runs")])
+    assert capsys.readouterr().out.startswith("|")

@@ -185,6 +185,39 @@ def test_tripathys_method():
     assert largest_angle(found.active_basis, W) < np.deg2rad(15)
 
 
+def test_tripathys_method_says_how_d_was_chosen():
+    _, X, y = ridge(n=60)
+    options = {"method": "tripathy", "n_restarts": 1, "check": False}
+    found = estimate_active_subspace(X, y, rng=generator(), max_effective_dim=3, **options)
+    best = min(found.dimension_table, key=lambda row: row.bic)
+    assert found.effective_dim == best.effective_dim
+    assert {row.effective_dim for row in found.dimension_table} == {1, 2, 3}
+    given = estimate_active_subspace(X, y, 2, rng=generator(), **options)
+    assert given.dimension_table == ()
+
+
+@pytest.mark.parametrize(("n", "dim", "columns"), [(30, 4, 6), (10, 20, 15)])
+def test_a_warm_start_may_have_any_number_of_columns(n, dim, columns):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (n, dim))
+    start = rng.standard_normal((dim, columns))
+    found = estimate_active_subspace(
+        X, X[:, 0] ** 2, 1, rng=rng, starts=[start], check=False, n_hops=0
+    )
+    assert is_orthonormal(found.active_basis)
+
+
+def test_a_subspace_is_not_trusted_for_the_smoothness_that_its_rival_lacks():
+    # The last fit of W may be smooth and nearly free of noise; a GP without W can be as smooth.
+    rng = np.random.default_rng(6)
+    X = rng.uniform(-1, 1, (80, 6))
+    y = ((X - 0.2) ** 2) @ np.arange(1.0, 7.0)
+    with pytest.warns(SubspaceWarning, match="do not support"):
+        found = estimate_active_subspace(X, y, rng=rng)
+    assert found.trust["isotropic_error"] < 0.5 * found.trust["error"]
+    assert found.trust["isotropic_error"] < 0.01
+
+
 def test_rejection_warns_and_predicts_without_a_subspace():
     rng = np.random.default_rng(3)
     X = rng.uniform(-1, 1, (24, 12))

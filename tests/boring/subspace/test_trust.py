@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from boring.exceptions import SubspaceWarning
-from boring.kernels.profiles import MATERN32
+from boring.kernels.profiles import MATERN32, SQUARED_EXPONENTIAL
 from boring.subspace.estimate import estimate_active_subspace
 from boring.subspace.factor_fit import FactorFit, FactorSettings
 from boring.subspace.full_rank import learn_factor
 from boring.subspace.stiefel import random_frame
 from boring.subspace.trust import (
     CAUTIOUS_NOISE,
+    ISOTROPIC_CANDIDATES,
     CalibratedPredictor,
     balanced_folds,
     cautious_noise,
@@ -69,7 +70,7 @@ def test_scarce_data_are_rejected_or_cost_no_density():
         X, y, X_test, y_test = case(25, 50, 20 + seed)
         learned, report = checked(X, y)
         isotropic = CalibratedPredictor(
-            isotropic_posterior(X, y, FactorSettings()), 0.0, 1.0, report.isotropic_inflation
+            isotropic_posterior(X, y, ISOTROPIC_CANDIDATES), 0.0, 1.0, report.isotropic_inflation
         )
         plain = isotropic.posterior.log_predictive_density(X_test, y_test).mean()
         used = isotropic
@@ -110,7 +111,7 @@ def test_folds_are_a_balanced_partition():
 
 def test_inflation_scales_the_variance_and_units_return():
     X, y, X_test, _ = case(5, 30, 3)
-    posterior = isotropic_posterior(X, y, FactorSettings())
+    posterior = isotropic_posterior(X, y, [FactorSettings()])
     mean, variance = posterior.predict(X_test)
     shifted = CalibratedPredictor(posterior, 4.0, 3.0, 2.0)
     got_mean, got_variance = shifted.predict(X_test)
@@ -147,3 +148,17 @@ def test_axes_of_too_few_points_are_not_told_from_chance():
     assert enough.trusted
     assert "points_needed" not in enough.trust
     assert "from chance" not in enough.summary()
+
+
+def test_a_gp_without_subspace_is_as_smooth_as_the_data_say():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.uniform(-1, 1, (60, 3)), rng.uniform(-1, 1, (200, 3))
+    y, y_test = np.sin(X.sum(axis=1)), np.sin(X_test.sum(axis=1))
+    rough, smooth = FactorSettings(), FactorSettings(SQUARED_EXPONENTIAL, 1e-8)
+    densities = [
+        isotropic_posterior(X, y, candidates).log_predictive_density(X_test, y_test).mean()
+        for candidates in ([rough], [smooth], [rough, smooth])
+    ]
+    assert densities[1] > densities[0] + 1.0
+    assert densities[2] > densities[0] + 1.0
+    assert isotropic_posterior(X, y, [rough, smooth]).noise_variance < 1e-3
