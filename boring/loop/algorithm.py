@@ -141,7 +141,7 @@ class BoringOptimizer(NamingOptimizer):
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)
         if kind == "local" and is_awaited(local, context.pending):
             kind = "portfolio"
-        remembered["credit"] = credit | {"kind": kind}
+        remembered["credit"] = {**credit, "kind": kind}
         if kind == "local":
             effort = self._effort("local", context)
             known = np.vstack([context.data.X, context.pending])
@@ -164,9 +164,12 @@ class BoringOptimizer(NamingOptimizer):
             remembered["local"] = step.memory
             if step.x is not None and not is_taken(step.x, context):
                 return self._local_proposal(step, remembered, context, told, effort)
-            remembered["credit"]["kind"] = kind = "fresh start"
-        if kind == "fresh start" and self.options.fresh_starts:
-            return self._fresh_turn(context, told, remembered, spread, noisy)
+            kind = "fresh start"
+        if kind == "fresh start":
+            if self.options.fresh_starts:
+                remembered["credit"]["kind"] = kind
+                return self._fresh_turn(context, told, remembered, spread, noisy)
+            kind = "portfolio"
         looks_noisy = noisy or "has looked noisy" in memory
         rugged = is_rugged(looks_noisy, self.space.dim, context.noise_std)
         return self._portfolio_turn(kind, remembered, context, told, leads, rugged)
@@ -209,15 +212,14 @@ class BoringOptimizer(NamingOptimizer):
     ) -> Proposal:
         """Let the portfolio choose, or the plain process, or the subspace if its gate is open.
 
-        An open gate takes the plain process's turns too, but not where that leads.
+        An open gate takes the plain process's turns too, but not where that leads. What it gains is
+        the portfolio's credit.
         """
         turn = int(memory.get("turn", 0))
         shared = int(memory.get("shared turn", 0))
         if rugged and kind == "portfolio":
             memory["shared turn"] = shared + 1
         kind = speaker(kind, shared if rugged else turn, len(told.y), self.space.dim, rugged)
-        if "credit" in memory:
-            memory["credit"] = memory["credit"] | {"kind": kind}
         effort = self._effort("whole box", context)
         member = self._subspace_step(told, turn, memory.get("subspace", {}), context, effort)
         rank = self._leading_directions(member.memory)
@@ -228,7 +230,11 @@ class BoringOptimizer(NamingOptimizer):
             **self._effort_info(effort, context, (*member.left_out, *not_refitted), member),
         }
         memory |= {"turn": turn + 1, "portfolio": portfolio.memory, "subspace": member.memory}
-        if member.posterior is not None and member.gate > 0 and leads != "plain":
+        by_subspace = member.posterior is not None and member.gate > 0 and leads != "plain"
+        if "credit" in memory:
+            credited = "portfolio" if by_subspace else kind
+            memory["credit"] = {**memory["credit"], "kind": credited}
+        if by_subspace:
             return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         extra_info = {**member.info, **extra_info}
         if kind == "plain":
@@ -321,7 +327,7 @@ class BoringOptimizer(NamingOptimizer):
         else:
             member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
             memory["subspace"] = member.memory
-        start = recall(memory.get("fresh start", {}), context.data.X)
+        start = recall(memory.get("fresh start", {}), context.data.X, context.pending)
         if start is None or has_settled(start.local, spread, self.space.dim):
             start = FreshStart(1 if start is None else start.number + 1, seen=len(context.data))
         proposal = fresh_point(

@@ -77,8 +77,10 @@ class FreshStart:
         }
 
 
-def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
+def recall(memory: Mapping[str, Any], X: FloatArray, pending: FloatArray) -> FreshStart | None:
     """Return the start that is under way, its awaited points looked up; None if there is none.
+
+    A point that is neither told nor out any more was withdrawn, and is forgotten.
 
     Parameters
     ----------
@@ -86,6 +88,8 @@ def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
         What `FreshStart.memory` was.
     X : ndarray, shape (n, D), scaled units
         All points told so far; only ever appended to.
+    pending : ndarray, shape (m, D), scaled units
+        Points that are out for evaluation.
     """
     if not memory:
         return None
@@ -95,7 +99,7 @@ def recall(memory: Mapping[str, Any], X: FloatArray) -> FreshStart | None:
         rows = np.flatnonzero(same_rows(X[seen:], x))
         if rows.size:
             told.append(seen + int(rows[0]))
-        else:
+        elif same_rows(pending, x).any():
             awaited.append(tuple(x))
     return FreshStart(
         int(memory["number"]),

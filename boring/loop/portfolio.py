@@ -126,7 +126,7 @@ class Portfolio:
     ----------
     members : tuple of Member
         In the order of `MEMBER_NAMES`.
-    directions : ndarray, shape (D, min(D, n + 40))
+    directions : ndarray, shape (D, k)
         Eigenvectors of the gradient metric, the most varied direction first.
     memory : dict
         JSON-able: hyperparameters and scores for the next step.

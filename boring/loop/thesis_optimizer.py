@@ -79,7 +79,8 @@ class ThesisOptimizer(BoringOptimizer):
         if "W" not in memory:
             return super()._fit_surrogate()
         W, V = np.array(memory["W"]), np.array(memory["V"]).reshape(self.space.dim, -1)
-        model = ObjectiveModel(self.space, thesis_model(W, V), [np.array(memory["theta"])])
+        theta = np.array(memory["theta"])
+        model = ObjectiveModel(self.space, thesis_model(W, V), [theta], sign=self._sign)
         data = self.observed
         return model.fit(self.space.unscale(data.finite_X), self._sign * data.finite_y)
 

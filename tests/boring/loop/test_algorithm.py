@@ -175,6 +175,32 @@ def test_without_fresh_starts_there_are_none() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
+@pytest.mark.parametrize("fresh_starts", [True, False])
+def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
+    """What an open gate brings is the portfolio's, whoever's turn it takes."""
+    problem = get_problem("camelback-2-in-5", 0)
+    rng = np.random.default_rng(0)
+    optimizer = BoringOptimizer(
+        problem.space, direction="minimize", seed=0, noise_std=0.02, fresh_starts=fresh_starts
+    )
+    credited = {
+        "subspace": "portfolio",
+        "portfolio": "portfolio",
+        "plain": "plain",
+        "local": "local",
+    }
+    phases = set()
+    for _ in range(45):
+        x = optimizer.ask()[0]
+        phase = optimizer.history.asks[-1].phase
+        optimizer.tell(x, problem(x) + 0.02 * rng.standard_normal())
+        kind = optimizer.memory.get("credit", {}).get("kind")
+        if kind is not None:
+            phases.add(phase)
+            assert kind == credited.get(phase, "fresh start")
+    assert {"subspace", "local"} <= phases
+
+
 def test_fresh_starts_survive_failures_and_batches() -> None:
     problem = get_problem("parabola-1-in-2", 1)
     optimizer = BoringOptimizer(problem.space, direction="minimize", seed=4, effective_dim=1)

@@ -21,17 +21,25 @@ def test_points_are_found_again_in_whatever_order_they_come() -> None:
     start = with_point(with_point(FreshStart(1, seen=6), a, 6), b, 6)
     assert start.size == 2
     stored = json.loads(json.dumps(start.memory()))
-    later = recall(stored, np.vstack([X, b]))
+    later = recall(stored, np.vstack([X, b]), a[None, :])
     assert later.told == (6,)
     assert later.awaited == (tuple(a),)
-    again = recall(json.loads(json.dumps(later.memory())), np.vstack([X, b, X[0], a]))
+    again = recall(json.loads(json.dumps(later.memory())), np.vstack([X, b, X[0], a]), X[:0])
     assert set(again.told) == {6, 8}
     assert again.awaited == ()
     assert again.size == 2
 
 
+def test_a_withdrawn_point_is_no_point_of_the_start() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (6, 3))
+    start = with_point(with_point(FreshStart(1, seen=4), X[4], 4), X[5], 4)
+    later = recall(start.memory(), X[:4], X[5:])
+    assert later.awaited == (tuple(X[5]),)
+    assert later.size == 1
+
+
 def test_nothing_is_recalled_from_nothing() -> None:
-    assert recall({}, np.zeros((3, 2))) is None
+    assert recall({}, np.zeros((3, 2)), np.zeros((0, 2))) is None
 
 
 def test_the_local_model_speaks_every_second_time_after_a_while() -> None:

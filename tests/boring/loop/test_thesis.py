@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from boring import surrogate
 from boring.embedding import back_project
 from boring.exceptions import ConstantObjectiveWarning, InvalidInputError, UnknownNameError
 from boring.kernels.maps import Projected
@@ -58,6 +59,18 @@ def test_account_is_by_the_presets_own_method(run, monkeypatch) -> None:
     assert estimate.method == "tripathy"
     assert estimate.active_basis.shape == (5, 2)
     assert estimate.angle_to_previous is not None
+
+
+def test_the_surrogate_learns_from_the_best_values(run, monkeypatch) -> None:
+    chosen_from = []
+
+    def sample(y):
+        chosen_from.append(y)
+        return np.arange(len(y))
+
+    monkeypatch.setattr(surrogate, "sample", sample)
+    run._fit_surrogate()
+    assert np.argmax(chosen_from[0]) == np.argmin(run.history.y)
 
 
 def test_native_and_gpy_surrogates_agree(run) -> None:
