@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 
 from ._brief import fields_in_brief
 from .typing import BoolArray, FloatArray
@@ -78,7 +79,7 @@ class Observations:
         points = as_points(self.X, shape[-1] if len(shape) == 2 else 1, "X")
         values = as_values(self.y, points.shape[0], "y")
         given: Any = self.constraints
-        n_constraints = 0 if given is None else int(np.shape(given)[-1])
+        n_constraints = 0 if given is None else int((np.shape(given) or (1,))[-1])
         constraints = as_constraints(given, points.shape[0], n_constraints)
         constraints.flags.writeable = False
         object.__setattr__(self, "constraints", constraints)
@@ -143,7 +144,7 @@ class Observations:
         bad = np.flatnonzero(~self.finite)
         if len(self) < 2 or not bad.size:
             return self.X[:0]
-        distances = np.linalg.norm(self.X[bad, None, :] - self.X, axis=2)
+        distances = cdist(self.X[bad], self.X)
         distances[np.arange(bad.size), bad] = np.inf
         failing = bad[~self.finite[distances.argmin(axis=1)]]
         return np.asarray(self.X[failing], dtype=np.float64)

@@ -90,6 +90,15 @@ class GridLattice(Lattice):
             for column, values in columns.items()
         }
 
+    def check_fits(self, dim: int) -> None:
+        """Raise InvalidInputError if a column is not one of D = dim."""
+        beyond = max(self._columns, default=0)
+        if beyond >= dim:
+            raise InvalidInputError(
+                f"The columns of a lattice are numbered from 0 to D - 1 = {dim - 1}; received "
+                f"{beyond}. Leave that column out, or number from 0."
+            )
+
     def snap(self, U: FloatArray) -> FloatArray:
         """Return the nearest lattice points, shape (n, D); of two equally near the lower one."""
         snapped = np.array(U, dtype=np.float64)
@@ -150,6 +159,8 @@ class Domain:
                 f"lattice must be a Lattice or None; received {type(lattice).__name__}. "
                 "Pass for example GridLattice({0: [-1, 0, 1]})."
             )
+        if isinstance(lattice, GridLattice):
+            lattice.check_fits(self._dim)
         for constraint in constraints:
             if not callable(constraint):
                 raise InvalidInputError(

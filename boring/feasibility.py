@@ -40,7 +40,7 @@ from boring.models.priors import Gaussian, dimension_scaled
 from boring.sample import sample
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
-from boring.warping import LARGEST, moderate, restore
+from boring.warping import moderate, moderate_noise
 
 # Priors on values in units of the median |c|, and on the latent function of a probit.
 # [chosen here]
@@ -307,9 +307,7 @@ class Told:
 
     def noise_variance(self, noise_std: float | None) -> float | None:
         """Return the square of a known noise in the units of ``y``; None if it is not known."""
-        if noise_std is None:
-            return None
-        return min(float(restore(np.asarray(noise_std), -self.exponent)), LARGEST) ** 2
+        return moderate_noise(noise_std, self.exponent)
 
 
 def can_seek(data: Observations) -> bool:

@@ -26,7 +26,7 @@ from .rng import keyed_generator, single_blas_thread
 from .space import Box
 from .surrogate import PLAINLY, ObjectiveProcess, fit_objective_model, model_of_points
 from .typing import FloatArray
-from .warping import Units, half_ranked, standardized, warped_noise
+from .warping import Units, half_ranked, moderate, moderate_noise, standardized, warped_noise
 
 if TYPE_CHECKING:
     from .optimizer import Optimizer
@@ -101,13 +101,15 @@ def remaining_improvement(optimizer: Optimizer) -> float | None:
 
 def _model_of_the_better(optimizer: Optimizer) -> tuple[GaussianProcess, Units]:
     """Return a GP of warped or plain values, larger is better, and the way back from it."""
-    data, known = optimizer.observed, optimizer.noise_std
+    data = optimizer.observed
     y = data.finite_y
+    moderated, exponent = moderate(y)
+    known = moderate_noise(optimizer.noise_std, exponent)
     better = y >= np.median(y)
     cube = Box([-1.0] * optimizer.space.dim, [1.0] * optimizer.space.dim)
 
     def fitted(values: FloatArray, units: Units) -> tuple[GaussianProcess, float]:
-        noise = warped_noise(None if known is None else known**2, y, values)
+        noise = warped_noise(known, moderated, values)
         noise_std = None if noise is None else noise**0.5
         posterior = model_of_points(cube, data.finite_X, values, noise_std=noise_std).posterior
         foreseen = posterior.log_density_left_out()[better] - np.log(units.spread)

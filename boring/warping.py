@@ -188,6 +188,21 @@ def _ranks_from_best(y: FloatArray) -> FloatArray:
     return np.asarray((last - 0.5 * (counts - 1))[where])
 
 
+def moderate_noise(noise_std: float | None, exponent: int) -> float | None:
+    """Return the square of a known noise in the units of moderated values; None if not known.
+
+    Parameters
+    ----------
+    noise_std : float or None
+        Units of the plain values.
+    exponent : int
+        Of `moderate`.
+    """
+    if noise_std is None:
+        return None
+    return min(float(restore(np.asarray(noise_std), -exponent)), LARGEST) ** 2
+
+
 def warped_noise(noise_variance: float | None, y: FloatArray, warped: FloatArray) -> float | None:
     """Return a known noise variance in the units of warped values.
 
@@ -207,7 +222,7 @@ def warped_noise(noise_variance: float | None, y: FloatArray, warped: FloatArray
     rise, run = np.ptp(warped[better]), np.ptp(y[better])
     if not run > 0:
         rise, run = warped.std(), y.std()
-    return noise_variance * float(rise / run) ** 2 if run > 0 else None
+    return noise_variance * min(float(rise / run), LARGEST) ** 2 if run > 0 else None
 
 
 def log_warp(y: FloatArray) -> FloatArray:

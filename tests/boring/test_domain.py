@@ -119,6 +119,7 @@ class Broken(Lattice):
         (lambda: Domain(2, None, [3]), "A constraint must be callable; received int"),
         (lambda: GridLattice({0: [-2, 1]}), r"must have values in \[-1, 1\]; column 0"),
         (lambda: GridLattice({0: []}), r"must have values in \[-1, 1\]; column 0"),
+        (lambda: Domain(2, GridLattice({2: [0, 1]})), r"from 0 to D - 1 = 1; received 2"),
         (lambda: Domain(2, Broken()).snap([[0, 0]]), r"shape \(1, 2\); Broken returned.*\(1, 1\)"),
         (lambda: Domain(2, Broken()).neighbours([0, 0]), r"coordinate outside \[-1, 1\]"),
         (

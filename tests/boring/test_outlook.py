@@ -169,3 +169,12 @@ def test_a_lattice_that_is_used_up_has_nothing_left_to_gain():
     assert left(repeats=False) == 0.0
     assert left(repeats=True) > 0.0
     assert left(repeats=False, n=5) > 0.0
+
+
+@pytest.mark.parametrize(("scale", "noise_std"), [(1e160, 1e158), (1e-170, 1e-172), (1e-170, 1e9)])
+def test_known_noise_may_be_of_any_size(scale, noise_std):
+    space = [(0.0, 1.0)] * 2
+    optimizer = BoringOptimizer(space, direction="maximize", noise_std=noise_std, seed=0)
+    X = np.random.default_rng(0).uniform(size=(20, 2))
+    optimizer.tell(X, scale * X.sum(axis=1))
+    assert 0.0 <= remaining_improvement(optimizer) < 2.0 * scale
