@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines._learned_basis import learned_basis, remembered_basis
 from baselines._members import (
     ComponentPredictor,
     EmpiricalExpectedImprovement,
@@ -45,8 +46,6 @@ from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer, Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.rng import keyed_generator
-from boring.subspace.clustered import choose_and_learn
-from boring.subspace.factor_fit import basis_of
 from boring.surrogate import ObjectivePosterior
 from boring.typing import FloatArray
 from boring.validation import as_points, as_real
@@ -67,8 +66,6 @@ INFILLS = ("acquisition", "conditional-map", "one-stage")
 Warp = Literal["standardize", "half-rank", "log"]
 
 WARPS = {"standardize": standardize, "half-rank": half_rank_warp, "log": log_warp}
-#: W is learned anew when the data have grown by this factor, as in the library's own loop.
-RELEARN_GROWTH = 1.15
 #: Random starts of a search for a goal, beside the acquisition's maximiser (chosen here).
 N_GOAL_STARTS = 2
 #: Fewest observations from which a subspace is learned; before, the surrogate sees x itself
@@ -192,7 +189,7 @@ class SurrogateOptimizer(Optimizer):
         """
         if not self.memory:
             return None
-        W = self._given if self._given is not None else _remembered_basis(self.memory)
+        W = self._given if self._given is not None else remembered_basis(self.memory)
         last = self.memory["fit"]
         memory = {**last, "keep": self.options.warp == "standardize"} if last else {}
 
@@ -214,7 +211,7 @@ class SurrogateOptimizer(Optimizer):
 
     def _propose(self, context: ProposalContext) -> Proposal:
         X, y = context.data.finite_X, self._warped(context.data.finite_y)
-        W, memory = self._basis(X, y, context)
+        W, memory = self._basis(X, context)
         Z = X if W is None else X @ W
         # A change of d makes the hyperparameters meaningless.
         same = context.memory.get("seen_dim") == Z.shape[1]
@@ -302,33 +299,21 @@ class SurrogateOptimizer(Optimizer):
         return as_points(W, W.shape[1], "subspace")
 
     def _basis(
-        self, X: FloatArray, y: FloatArray, context: ProposalContext
+        self, X: FloatArray, context: ProposalContext
     ) -> tuple[FloatArray | None, dict[str, Any]]:
         """Return W, or None for all of x, and what to remember of it."""
         if self._given is not None:
             return self._given, {}
         if self.options.subspace == "none" or len(X) < MIN_LEARN:
             return None, {}
-        memory = context.memory
-        W = _remembered_basis(memory)
-        if W is not None and len(X) < RELEARN_GROWTH * int(memory["learned_at"]):
-            return W, {"basis": memory["basis"], "learned_at": memory["learned_at"]}
-        # y is warped by the logarithm for this, as in the library's loop: a standardised or
-        # half-ranked trace of the subspace is weaker.
-        W = basis_of(
-            choose_and_learn(
-                X,
-                log_warp(context.data.finite_y),
-                self.options.effective_dim,
-                rng=context.rng,
-                starts=() if W is None else (W,),
-            )
+        return learned_basis(
+            X,
+            context.data.finite_y,
+            self.options.effective_dim,
+            context.memory,
+            context.rng,
+            from_last=True,
         )
-        return W, {"basis": W.tolist(), "learned_at": len(X)}
-
-
-def _remembered_basis(memory: Mapping[str, Any]) -> FloatArray | None:
-    return np.array(memory["basis"], dtype=np.float64) if "basis" in memory else None
 
 
 def _over_x(posterior: Posterior, W: FloatArray | None) -> Posterior:

@@ -7,16 +7,18 @@ import numpy as np
 from boring.acquisition.base import Acquisition
 from boring.acquisition.domain_search import maximize_in_domain
 from boring.acquisition.improvement import LogExpectedImprovement
-from boring.acquisition.maximizer import MaximizerResult, duplicates, maximize_acquisition
+from boring.acquisition.maximizer import (
+    REPEATED,
+    MaximizerResult,
+    duplicates,
+    maximize_acquisition,
+)
 from boring.effort import FULL, Effort
 from boring.feasibility import LogSum
 from boring.models.posterior import GaussianProcess, best_in_noise, best_value, with_fantasies
 from boring.proposal import ProposalContext
 from boring.result import InfoValue
 from boring.typing import BoolArray, FloatArray
-
-# Polishing proposes points this close together (Euclidean, scaled units), but no closer.
-REPEATED = 1e-10
 
 
 def improvement(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ._brief import fields_in_brief
 from .exceptions import InvalidInputError
+from .subspace.stiefel import random_frame
 from .typing import BoolArray, FloatArray
 from .validation import as_points, as_positive_int
 
@@ -99,9 +100,7 @@ class RandomEmbedding:
         -------
         RandomEmbedding
         """
-        gaussian = rng.standard_normal(_shape(dim, effective_dim))
-        orthonormal, triangular = np.linalg.qr(gaussian)
-        return cls(orthonormal * np.where(np.diag(triangular) < 0.0, -1.0, 1.0))
+        return cls(random_frame(*_shape(dim, effective_dim), rng))
 
     @property
     def dim(self) -> int:

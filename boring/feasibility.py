@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
-from boring._normal import log_probability
-from boring.acquisition.base import Acquisition, sd_gradient, standard_deviation
+from boring.acquisition.base import Acquisition
+from boring.acquisition.improvement import LogProbabilityAbove
 from boring.data import Observations
 from boring.kernels import (
     MATERN52,
@@ -56,40 +56,6 @@ METRIC_FLOOR = 1e-3
 SAFE_MARGIN = 10.0
 
 Fitter = Callable[[FloatArray, FloatArray], GaussianProcess]
-
-
-@dataclass(frozen=True, eq=False)
-class LogProbabilityAbove:
-    """Log probability that a Gaussian latent function, plus noise, exceeds a threshold.
-
-    Attributes
-    ----------
-    posterior : GaussianProcess
-    threshold : float
-    extra_variance : float
-        Of the noise; 1 makes it the prediction of a probit classifier.
-    """
-
-    posterior: GaussianProcess
-    threshold: float = 0.0
-    extra_variance: float = 0.0
-
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return the log probability ``(n,)`` at the rows of `X` ``(n, D)``."""
-        mean, variance = self.posterior.predict(X)
-        sd = standard_deviation(variance + self.extra_variance)
-        return log_probability((mean - self.threshold) / sd)[0]
-
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the log probability ``(n,)`` and its gradient ``(n, D)``."""
-        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(X)
-        variance = variance + self.extra_variance
-        sd = standard_deviation(variance)
-        z = (mean - self.threshold) / sd
-        log_value, slope = log_probability(z)
-        gradient = (slope / sd)[:, None] * mean_slope
-        gradient -= (slope * z / sd)[:, None] * sd_gradient(variance, variance_slope)
-        return log_value, gradient
 
 
 class LogSum:

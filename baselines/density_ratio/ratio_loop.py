@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from baselines._learned_basis import learned_basis
 from baselines._options import check_choice, check_fits, check_optional_int
 from baselines.density_ratio.labels import check_share, quantile_labels
 from boring.acquisition import Acquisition, MaximizerResult, maximize_acquisition
@@ -33,11 +34,8 @@ from boring.acquisition.maximizer import REPLACEMENT_SCALE, duplicates
 from boring.box_search import search_box
 from boring.exceptions import InvalidInputError
 from boring.optimizer import Optimizer, Proposal, ProposalContext
-from boring.subspace.clustered import choose_and_learn
-from boring.subspace.factor_fit import basis_of
 from boring.typing import BoolArray, FloatArray
 from boring.validation import as_real
-from boring.warping import log_warp
 
 __all__ = ["DensityRatioOptimizer", "Labelled", "Projected", "RatioOptions", "WithoutGradient"]
 
@@ -50,8 +48,6 @@ N_ROUNDS = 4
 #: too, and draws uniform ones; without this the searches come back to one maximum for good.
 CROWDED = 1e-3
 MAX_REPLACEMENTS = 20
-#: W is learned anew whenever the data have grown by this factor, as in `boring.loop.subspace_turn`.
-RELEARN_GROWTH = 1.15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,12 +221,9 @@ class DensityRatioOptimizer(Optimizer):
         """Return W, shape (D, d), or None, and what to remember of it."""
         if self.options.subspace == "none":
             return None, {}
-        memory = context.memory
-        if "basis" in memory and len(X) < RELEARN_GROWTH * int(memory["learned_at"]):
-            return np.array(memory["basis"]), {key: memory[key] for key in ("basis", "learned_at")}
-        factor = choose_and_learn(X, log_warp(y), self.options.effective_dim, rng=context.rng)
-        basis = basis_of(factor)
-        return basis, {"basis": basis.tolist(), "learned_at": len(X)}
+        return learned_basis(
+            X, y, self.options.effective_dim, context.memory, context.rng, from_last=False
+        )
 
     def _search(
         self,

@@ -15,6 +15,7 @@ optimization", NeurIPS 2023].
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import erfcx, logsumexp, ndtr
@@ -33,6 +34,7 @@ from boring.typing import FloatArray
 __all__ = [
     "LogExpectedImprovement",
     "LogImprovementMixture",
+    "LogProbabilityAbove",
     "LogProbabilityOfImprovement",
     "log_improvement",
     "log_probability",
@@ -141,7 +143,41 @@ class LogExpectedImprovement:
         return np.log(sd) + log_value, gradient
 
 
-class LogProbabilityOfImprovement:
+@dataclass(frozen=True, eq=False)
+class LogProbabilityAbove:
+    """Log probability that a Gaussian latent function, plus noise, exceeds a threshold.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    threshold : float
+    extra_variance : float
+        Of the noise; 1 makes it the prediction of a probit classifier.
+    """
+
+    posterior: Posterior
+    threshold: float = 0.0
+    extra_variance: float = 0.0
+
+    def value(self, X: FloatArray) -> FloatArray:
+        """Return the log probability ``(n,)`` at the rows of `X` ``(n, D)``."""
+        mean, variance = self.posterior.predict(X)
+        sd = standard_deviation(variance + self.extra_variance)
+        return log_probability((mean - self.threshold) / sd)[0]
+
+    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log probability ``(n,)`` and its gradient ``(n, D)``."""
+        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(X)
+        variance = variance + self.extra_variance
+        sd = standard_deviation(variance)
+        z = (mean - self.threshold) / sd
+        log_value, slope = log_probability(z)
+        gradient = (slope / sd)[:, None] * mean_slope
+        gradient -= (slope * z / sd)[:, None] * sd_gradient(variance, variance_slope)
+        return log_value, gradient
+
+
+class LogProbabilityOfImprovement(LogProbabilityAbove):
     r"""Logarithm of the probability that :math:`f(x) \ge f^+ + \text{margin}`.
 
     Parameters
@@ -160,27 +196,8 @@ class LogProbabilityOfImprovement:
     """
 
     def __init__(self, posterior: Posterior, incumbent: float, margin: float = 0.0) -> None:
-        self.posterior = posterior
-        self.incumbent = finite_scalar(incumbent, "incumbent")
-        self.margin = finite_scalar(margin, "margin")
-
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return log-PI ``(n,)`` at the rows of `X` ``(n, D)``."""
-        mean, variance = self.posterior.predict(X)
-        return log_probability(self._standardised(mean, standard_deviation(variance)))[0]
-
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return log-PI ``(n,)`` and its gradient ``(n, D)``."""
-        mean, variance, mean_slope, variance_slope = self.posterior.predict_with_gradient(X)
-        sd = standard_deviation(variance)
-        z = self._standardised(mean, sd)
-        log_value, slope = log_probability(z)
-        gradient = (slope / sd)[:, None] * mean_slope
-        gradient -= (slope * z / sd)[:, None] * sd_gradient(variance, variance_slope)
-        return log_value, gradient
-
-    def _standardised(self, mean: FloatArray, sd: FloatArray) -> FloatArray:
-        return (mean - self.incumbent - self.margin) / sd
+        threshold = finite_scalar(incumbent, "incumbent") + finite_scalar(margin, "margin")
+        super().__init__(posterior, threshold)
 
 
 class LogImprovementMixture:

@@ -8,6 +8,7 @@ import numpy as np
 
 from boring.acquisition.base import Acquisition
 from boring.acquisition.domain_search import DomainSearch
+from boring.acquisition.maximizer import REPEATED
 from boring.admissible import pull_back
 from boring.domain import Domain
 from boring.typing import FloatArray
@@ -17,8 +18,6 @@ __all__ = ["Moved", "best_in_domain"]
 # Of the incumbent's neighbours so many start a climb, beside the relaxed maximiser.
 N_NEIGHBOURS = 3
 SEARCH_ITERATIONS = 60
-# Closer than this (Euclidean, scaled units) to a taken point is no step: polishing is fine work.
-REPEATED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)

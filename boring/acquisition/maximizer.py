@@ -34,6 +34,8 @@ LOCAL_SCALES = (0.02, 0.1, 0.3)
 SUBSPACE_SCALES = (0.05, 0.2, 0.6)
 #: Closer than this (Euclidean, scaled units) a proposal repeats an old point.
 DUPLICATE_TOLERANCE = 1e-6
+# Polishing proposes points this close together, but no closer.
+REPEATED = 1e-10
 #: Spread of the replacement around the incumbent.
 REPLACEMENT_SCALE = 0.05
 _MAX_REPLACEMENTS = 20

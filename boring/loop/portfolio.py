@@ -244,15 +244,13 @@ def decayed(score: float, new: FloatArray) -> float:
     return score
 
 
-def gradient_metric(
-    iso: GaussianProcess, entropy: int, floor: float = METRIC_FLOOR
-) -> tuple[FeatureMap, FloatArray]:
+def gradient_metric(iso: GaussianProcess, entropy: int) -> tuple[FeatureMap, FloatArray]:
     """Return X C^(1/2) and eigenvectors of C, averaged over good and random points."""
     dim = iso.X.shape[1]
     rng = keyed_generator(entropy, "gradient-metric", len(iso.X))
     best = iso.X[np.argsort(-iso.y, kind="stable")[:METRIC_BEST]]
     random = rng.uniform(-1.0, 1.0, (METRIC_RANDOM, dim))
-    return metric_map(iso, np.vstack([best, random]), floor)
+    return metric_map(iso, np.vstack([best, random]), METRIC_FLOOR)
 
 
 def fitted_noise(memory: Mapping[str, Any] | None) -> float:

@@ -34,6 +34,8 @@ SURFACE_POINTS = 60
 LEVELS = 12
 FADE = 0.8
 ROUNDING = 1e-12
+# By which share of their range pictures reach beyond values.
+MARGIN = 0.04
 """Share of values that levels around a single one keep from it, so that floats tell them apart."""
 COLOUR_SHARE = 0.02
 """Colours end at this quantile of the values, and at one minus it."""
@@ -98,10 +100,10 @@ def _some(n: int) -> slice | NDArray[np.intp]:
     return np.sort(keyed_generator(0, "surface").permutation(n)[:MOST_POINTS])
 
 
-def span_of(values: FloatArray, margin: float = 0.04) -> tuple[float, float]:
+def span_of(values: FloatArray) -> tuple[float, float]:
     """Return the range of values, a little wider; never empty."""
     low, high = float(values.min()), float(values.max())
-    extra = margin * (high - low) or 0.5
+    extra = MARGIN * (high - low) or 0.5
     return low - extra, high + extra
 
 

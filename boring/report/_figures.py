@@ -42,9 +42,9 @@ def pictures(source: Source) -> dict[str, list[Picture]]:
     if model is not None and source.report.best is not None:
         found["matters"].append(_slices(source, model, source.report.best))
     if estimate is not None:
-        found["matters"].append(_spectrum(source, estimate))
+        found["matters"].append(_spectrum(estimate))
         if estimate.dimension_table:
-            found["matters"].append(_dimension(source, estimate))
+            found["matters"].append(_dimension(estimate))
     if model is not None and _has_components(model):
         found["matters"].append(_components(source, model))
     return found
@@ -171,7 +171,7 @@ def _summary(source: Source, estimate: SubspaceEstimate) -> Picture:
     )
 
 
-def _spectrum(source: Source, estimate: SubspaceEstimate) -> Picture:
+def _spectrum(estimate: SubspaceEstimate) -> Picture:
     values = ", ".join(number(float(v), 3) for v in estimate.singular_values[:MOST_TOLD])
     return Picture(
         "spectrum",
@@ -185,7 +185,7 @@ def _spectrum(source: Source, estimate: SubspaceEstimate) -> Picture:
     )
 
 
-def _dimension(source: Source, estimate: SubspaceEstimate) -> Picture:
+def _dimension(estimate: SubspaceEstimate) -> Picture:
     best = min(row.bic for row in estimate.dimension_table)
     lowest: dict[int, float] = {}
     for row in estimate.dimension_table:

@@ -166,10 +166,12 @@ def choose_and_learn(
     max_effective_dim: int | None = None,
     *,
     rng: np.random.Generator,
-    noise_floor: float = CLUSTERED_NOISE_FLOOR,
     starts: Iterable[FloatArray] = (),
 ) -> FloatArray:
     """Return a factor M (D, d) for data that cluster, as those of an optimisation do.
+
+    It is learned under a noise floor of 1e-6: the usual .01 hides the few nats that tell
+    directions apart near an optimum.
 
     Parameters
     ----------
@@ -180,9 +182,6 @@ def choose_and_learn(
         None chooses d by BIC, under `CLUSTERED_CHOICE_FLOOR`.
     max_effective_dim : int, optional
     rng : numpy.random.Generator
-    noise_floor : float, default 1e-6
-        Under which M is learned, in units of var(y). The usual .01 hides the few nats
-        that tell directions apart near an optimum.
     starts : iterable of ndarray, shape (D, k)
         Warm starts.
 
@@ -193,7 +192,10 @@ def choose_and_learn(
     """
     values = standardize(y)
     settings = SearchSettings(
-        FactorSettings(noise_floor=noise_floor), n_hops=0, lower_floor=False, final_profiles=()
+        FactorSettings(noise_floor=CLUSTERED_NOISE_FLOOR),
+        n_hops=0,
+        lower_floor=False,
+        final_profiles=(),
     )
     if effective_dim is None:
         table = score_clustered_dimensions(X, values, max_effective_dim)

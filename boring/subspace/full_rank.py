@@ -422,7 +422,6 @@ def choose_dimension(
     X: FloatArray,
     y: FloatArray,
     max_effective_dim: int | None = None,
-    settings: FactorSettings | None = None,
 ) -> int:
     """Return the d of lowest BIC; see `score_dimensions`."""
-    return lowest_bic(score_dimensions(X, y, max_effective_dim, settings)).effective_dim
+    return lowest_bic(score_dimensions(X, y, max_effective_dim)).effective_dim

@@ -7,12 +7,11 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from boring import BoringOptimizer
-from boring.acquisition.improvement import LogExpectedImprovement
+from boring.acquisition.improvement import LogExpectedImprovement, LogProbabilityAbove
 from boring.data import Observations
 from boring.exceptions import NonFiniteWarning
 from boring.feasibility import (
     Feasibility,
-    LogProbabilityAbove,
     LogSum,
     Told,
     fit_constraint,
