@@ -21,7 +21,7 @@ from .exceptions import JournalError, JournalWarning
 from .history import Event, History, check_constraints
 from .space import Box
 
-__all__ = ["Journal", "JournalContents", "journal_exists", "read_journal"]
+__all__ = ["Journal", "JournalContents", "begins_as_journal", "journal_exists", "read_journal"]
 
 JOURNAL_FORMAT = "boring-journal"
 JOURNAL_SCHEMA = 1
@@ -30,6 +30,8 @@ JOURNAL_SCHEMA_OF_OUTCOMES = 2
 would pass over; all else is the same, and both are read."""
 OUTCOME_FIELDS = ("n_constraints", "noise_std")
 _BEGINNING = f'{{"format":"{JOURNAL_FORMAT}"'.encode()
+HEAD = 200
+"""Bytes in which a journal says what it is."""
 _HEADER_FIELDS = ("optimizer", "space", "direction", "entropy", "n_initial", "options")
 
 
@@ -92,6 +94,18 @@ def journal_exists(path: str | os.PathLike[str]) -> bool:
     with target.open("rb") as file:
         line = file.readline()
     return not _is_torn_header(line)
+
+
+def begins_as_journal(path: str | os.PathLike[str]) -> bool:
+    """Say whether an existing file begins with the header of a journal, such as a study's.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+    with Path(path).open("rb") as file:
+        head = file.read(HEAD)
+    return head.startswith(b"{") and JOURNAL_FORMAT.encode() in head
 
 
 def _is_torn_header(line: bytes) -> bool:

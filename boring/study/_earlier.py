@@ -17,7 +17,7 @@ import numpy as np
 from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
-from boring.journal import JOURNAL_FORMAT
+from boring.journal import begins_as_journal
 from boring.parameters import ParameterSpace
 from boring.validation import as_float, from_text, suggest
 
@@ -34,10 +34,6 @@ OF_RESULTS = ("best so far",)
 
 OUTSIDE = ("refuse", "skip")
 """What may be done with rows that lie outside the space."""
-
-
-HEAD = 200
-"""Bytes in which a study says what it is."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +60,15 @@ def is_study_file(data: Any) -> bool:
     """Say whether data are the path of a study: JSON where a table has the names of columns."""
     if not isinstance(data, (str, os.PathLike)) or not Path(data).is_file():
         return False
+    if begins_as_journal(data):
+        return True
     with Path(data).open("rb") as file:
-        head = file.read(HEAD)
-    if head.startswith(b"{") and JOURNAL_FORMAT.encode() not in head:
-        raise JournalError(
-            f"Earlier values are read from a CSV file or a study; {data} is JSON of another kind. "
-            "Export it as .csv, or pass its rows as a list of dictionaries."
-        )
-    return head.startswith(b"{")
+        if file.read(1) == b"{":
+            raise JournalError(
+                f"Earlier values are read from a CSV file or a study; {data} is JSON of another "
+                "kind. Export it as .csv, or pass its rows as a list of dictionaries."
+            )
+    return False
 
 
 def rows_of(data: Any, space: ParameterSpace) -> list[Row]:

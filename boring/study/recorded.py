@@ -230,7 +230,18 @@ class RecordedStudy:
         return _tables.dataframe(self.rows(), self._space, self.n_constraints)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit."""
+        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit.
+
+        Parameters
+        ----------
+        path : path-like
+            An older table is overwritten, a study is not.
+
+        Raises
+        ------
+        JournalError
+            If the file is a study or another journal.
+        """
         _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
 
     def _suggestions(self, numbers: Iterable[int]) -> list[Suggestion]:

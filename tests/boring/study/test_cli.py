@@ -338,6 +338,24 @@ def test_status_has_the_settings_that_are_outstanding(boring, file):
     assert [s["parameters"] for s in status["suggestions"]] == shown
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("export", "run.json"), ("export", "run.csv"), ("plot", "run.svg"), ("report", "run.html")],
+)
+def test_what_is_written_never_takes_the_place_of_a_study(boring, file, tmp_path, command, name):
+    boring("tell", file, "--parameters", '{"gain": 1, "angle": 2}', 3)
+    study = file.rename(tmp_path / name)
+    before = study.read_bytes()
+    code, _, err = boring(command, study, "-o", study)
+    assert (code, study.read_bytes()) == (1, before)
+    assert name in err
+    assert "another name" in err
+    older = tmp_path / f"older{study.suffix}"
+    older.write_text("older")
+    assert boring(command, study, "-o", older)[0] == 0
+    assert older.read_text() != "older"
+
+
 @pytest.mark.parametrize("name", ["data.csv", "data.json", "page.html"])
 def test_the_folder_of_what_is_written_is_made(boring, file, tmp_path, name):
     out = tmp_path / "none" / "yet" / name
