@@ -166,8 +166,7 @@ class RecordedStudy:
                 f"{np.unique(self._optimizer.observed.finite_y).size}. Tell more values first."
             )
         with single_blas_thread():
-            mean, variance = model.predict(points)
-        return mean, np.sqrt(variance)
+            return model.predict_with_sd(points)
 
     @property
     def subspace(self) -> SubspaceEstimate | None:

@@ -156,6 +156,17 @@ def test_predictions_are_in_the_units_of_the_values_and_near_them():
     np.testing.assert_allclose(study.predict(told)[0], study.result().y, atol=0.5)
 
 
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+def test_predictions_of_values_whose_squares_are_no_floats_have_standard_deviations(exponent):
+    def predicted(factor):
+        study = Study({"gain": (0.0, 1.0), "tilt": (0.0, 1.0)}, direction="minimize", seed=0)
+        study.add([{"gain": i / 9, "tilt": i * i % 7 / 7, "value": factor * i} for i in range(10)])
+        return study.predict([{"gain": 0.25, "tilt": 0.5}, {"gain": 0.75, "tilt": 0.5}])
+
+    plain, large = predicted(1.0), predicted(2.0**exponent)
+    np.testing.assert_allclose(np.ldexp(large, -exponent), plain, rtol=1e-6)
+
+
 def test_any_optimiser_has_a_prediction_once_values_differ():
     study = Study({"gain": (0.0, 10.0)}, direction="minimize", optimizer="sobol", seed=0)
     study.tell({"gain": 1.0}, 2.0)
