@@ -115,7 +115,8 @@ class WrittenStudy(RecordedStudy):
         data : list of dict, DataFrame, Study, or path of a CSV file or of a study
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
-            not known. Other columns are left out, with a warning. A missing value stands for a
+            not known. Other columns, and constraints of a study that are unknown here, are left
+            out, with a warning. A missing value stands for a
             failure, described by a column ``error``. Of a study, its parameters and what it was
             told are taken; of a table, every column that is called like a parameter is that
             parameter.
@@ -135,7 +136,8 @@ class WrittenStudy(RecordedStudy):
         Raises
         ------
         InvalidInputError
-            If a row is not of the space; none is recorded then.
+            If a row is not of the space, or another study has another unit for a parameter; none
+            is recorded then.
         JournalError
             If the file cannot be written, or that of the other study cannot be read.
 

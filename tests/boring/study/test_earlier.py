@@ -3,7 +3,10 @@
 import json
 import re
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -398,3 +401,51 @@ def test_columns_that_mean_nothing_are_left_out_and_named(written):
         warnings.simplefilter("error")
         study.add(written("number,gain,angle,value,status,error,phase,seconds\n0,2,0,2,ok,,,\n"))
     assert study.status().n_told == 2
+
+
+def test_constraints_of_another_study_are_not_dropped_without_a_word(tmp_path):
+    with Study(SPACE, direction="minimize", path=tmp_path / "a.jsonl", n_constraints=2) as limited:
+        limited.tell({"gain": 1.0, "angle": 0.0}, 0.0, [-1.0, 5.0])
+    for data in (limited, limited.path):
+        study = make()
+        with pytest.warns(BoringWarning, match=r"'constraint_1', 'constraint_2'.* left out"):
+            assert study.add(data) == 1
+    one = Study(SPACE, direction="minimize", n_constraints=1)
+    with pytest.warns(BoringWarning, match=r"\['constraint_2'\], which were left out"):
+        one.add(limited)
+
+
+def test_units_that_differ_are_refused_and_a_table_has_none():
+    metres = make([Real("pos", 0, 1, unit="m"), Real("angle", 0, 1)])
+    metres.tell({"pos": 0.5, "angle": 0.5}, 1.0)
+    study = make([Real("pos", 0, 1000, unit="mm"), Real("angle", 0, 1, unit="deg")])
+    with pytest.raises(InvalidInputError, match=r"'pos' is in 'mm' here and in 'm' there.*table"):
+        study.add(metres)
+    assert study.status().n_told == 0
+    study.add(metres.to_dataframe().assign(pos=lambda table: table["pos"] * 1000))
+    assert study.rows()[0]["pos"] == 500.0
+
+
+@pytest.mark.parametrize(
+    "value", [2 + 3j, np.complex128(2 + 3j), np.array(1j), np.timedelta64(3, "s"), b"3", object()]
+)
+@pytest.mark.parametrize("column", ["value", "constraint_1"])
+def test_what_is_no_real_number_is_refused_as_tell_does(value, column):
+    study = Study(SPACE, direction="minimize", n_constraints=1)
+    row = {**ROWS[0], "constraint_1": -1.0, column: value}
+    for data in ([row], pd.DataFrame([row])):
+        with pytest.raises(InvalidInputError, match=rf"Row 0 of the data: {column} must"):
+            study.add(data)
+    assert study.status().n_told == 0
+
+
+@pytest.mark.parametrize("kind", [int, np.float32, Decimal, Fraction, np.array, np.bool_])
+def test_numbers_of_any_kind_are_taken_as_tell_does(kind):
+    study = make()
+    study.add([{**ROWS[0], "value": kind(1)}])
+    assert study.rows()[0]["value"] == 1.0
+
+
+def test_what_is_filled_in_may_not_be_a_series():
+    with pytest.raises(InvalidInputError, match="fill must be a dict"):
+        make().add([{"gain": 1.0, "value": 1.0}], fill=pd.Series({"angle": 0.0}))
