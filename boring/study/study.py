@@ -206,12 +206,12 @@ class Study(WrittenStudy):
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
-        part = self._space.domain_with(fixed) if fixed else None
+        part = None if fixed is None else self._space.domain_with(fixed)
         with self._mutex:
             self._check_writable()
             before = self._optimizer.history.pending
             try:
-                self._optimizer.ask(len(before) + n, within=part)
+                self._optimizer.ask(len(before) + n, within=part if fixed else None)
             except SpaceExhaustedError as error:
                 left = [k for k in self._optimizer.history.pending if k not in before]
                 if not left:

@@ -116,10 +116,9 @@ class WrittenStudy(RecordedStudy):
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
             not known. Other columns, and constraints of a study that are unknown here, are left
-            out, with a warning. A missing value stands for a
-            failure, described by a column ``error``. Of a study, its parameters and what it was
-            told are taken; of a table, every column that is called like a parameter is that
-            parameter.
+            out, with a warning. A missing value stands for a failure, described by a column
+            ``error``. Of a study, its parameters and what it was told are taken; of a table, every
+            column that is called like a parameter is that parameter.
         value : str, default "value"
             Column of the value; of a table alone.
         fill : mapping of parameter to value, optional

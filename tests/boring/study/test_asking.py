@@ -6,6 +6,7 @@ import pickle
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import baselines  # noqa: F401 (registers gp, random, rembo, sobol)
@@ -109,6 +110,8 @@ def test_what_is_outstanding_elsewhere_does_not_count_as_tried_here():
         ({"mode": "z"}, InvalidInputError, "'mode'.*one of"),
         ({"gain": 99}, InvalidInputError, "'gain'.*between"),
         ([1], InvalidInputError, "must be a dict of name to value"),
+        ([], InvalidInputError, "must be a dict of name to value"),
+        (pd.Series({"gain": 2.0}), InvalidInputError, "must be a dict of name to value"),
     ],
 )
 def test_what_cannot_be_fixed_is_refused_and_nothing_asked(fixed, kind, message):
