@@ -212,7 +212,13 @@ class WrittenStudy(RecordedStudy):
             self._check_writable()
             history = self._optimizer.history
             events = tells(entries, self._space, history, self.n_constraints)
-            self._optimizer.record(events, expected=(NonFiniteWarning,), place=self._place)
+            # Asks are not rounded to what their configurations stand for; what is told is.
+            self._optimizer.record(
+                events,
+                expected=(NonFiniteWarning,),
+                place=self._place,
+                rounded=self._space.snap,
+            )
 
     def _place(self, tell: Tell) -> str:
         return in_brief(parameters_of(tell, self._space))

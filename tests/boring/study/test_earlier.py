@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
+from boring.exceptions import (
+    BoringWarning,
+    DuplicatePointWarning,
+    InvalidInputError,
+    JournalError,
+    OutsideSpaceError,
+)
 from boring.parameters import Categorical, Fixed, Integer, Real
 from boring.parameters.encoding import Encoding
 from boring.study import Study
@@ -186,6 +192,24 @@ def test_repetitions_are_named_as_the_caller_knows_them_and_counted():
         study.tell({"gain": 1.0, "angle": 0.0}, 4.5)
 
 
+def test_repetitions_of_what_was_asked_for_are_noticed_however_they_come(tmp_path):
+    space = [Real("gain", 0.1, 10.0, log=True), Real("angle", -90, 90), Integer("n", 1, 10**6)]
+    with make(space, tmp_path / "run.jsonl") as study:
+        for value, asked in enumerate(study.ask(5)):
+            study.tell(asked, value)
+        study.to_csv(tmp_path / "run.csv")
+        copy = tmp_path / "copy.jsonl"
+        copy.write_bytes(study.path.read_bytes())
+        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in study.rows()]
+        for data in (copy, tmp_path / "run.csv", rows):
+            with pytest.warns(DuplicatePointWarning, match="5 points were told before"):
+                study.add(data)
+        with pytest.warns(DuplicatePointWarning, match="was told before"):
+            study.tell(asked.parameters, 2.0)
+        near = {**asked.parameters, "angle": asked.parameters["angle"] * (1 - 1e-9)}
+        study.tell(near, 3.0)
+
+
 # CSV files as people and programs write them.
 
 
@@ -352,9 +376,12 @@ def test_rows_added_together_are_those_told_one_by_one_bit_for_bit():
     for study in (together, one_by_one):
         assert [s.parameters for s in study.ask(3)] == asked[:3]
     rows = [{**settings, "value": float(i)} for i, settings in enumerate([*asked, asked[1]])]
-    together.add(rows)
-    for i, settings in enumerate([*asked, asked[1]]):
+    with pytest.warns(DuplicatePointWarning, match="was told before"):
+        together.add(rows)
+    for i, settings in enumerate(asked):
         one_by_one.tell(settings, float(i))
+    with pytest.warns(DuplicatePointWarning, match="was told before"):
+        one_by_one.tell(asked[1], 37.0)
     first, second = together.optimizer.history, one_by_one.optimizer.history
     assert [tell.ask for tell in first.tells] == [0, 1, 2, *[None] * 35]
     assert first.pending == second.pending == ()
