@@ -62,6 +62,30 @@ def test_what_was_not_asked_for_is_kept_as_it_was_told():
     assert study.best["number"] is None
 
 
+def test_what_a_study_returns_may_be_changed_and_the_study_stays_as_it_is():
+    choices = Categorical("k", [[1], [2, 3], {"a": [4]}])
+    study = Study([choices, Real("x", 0, 1)], direction="minimize", noise_std=0.1, seed=0)
+    asked = study.ask()[0]
+    for number in range(6):
+        study.tell({"k": [2, 3], "x": number / 5}, float(number))
+    study.tell(asked, -1.0)
+    study.tell({"k": {"a": [4]}, "x": 0.5}, -2.0)
+    before = repr((study.rows(), study.outstanding, study.best, study.optimizer.history.events))
+
+    def spoil(value):
+        for part in value.values() if isinstance(value, dict) else value:
+            if isinstance(part, dict | list):
+                spoil(part)
+        value.clear()
+
+    returned = [study.best, study.best_by_mean, study.status().best, asked.parameters]
+    for value in [*returned, *study.rows(), *(parameters for _, parameters in study.told())]:
+        spoil(value)
+    assert before == repr(
+        (study.rows(), study.outstanding, study.best, study.optimizer.history.events)
+    )
+
+
 def test_a_withdrawn_number_is_no_longer_outstanding_and_a_late_value_is_not_lost():
     study = make()
     number = study.ask()[0].number
