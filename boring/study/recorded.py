@@ -104,7 +104,10 @@ class RecordedStudy:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one."""
+        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one.
+
+        Black-box constraints say what is feasible; what was told against known ones counts, too.
+        """
         with self._mutex:
             history = self._optimizer.history
             constraints = history.constraints(self.n_constraints)

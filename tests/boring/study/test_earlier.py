@@ -17,7 +17,7 @@ from boring.exceptions import (
     JournalError,
     OutsideSpaceError,
 )
-from boring.parameters import Categorical, Fixed, Integer, Real
+from boring.parameters import Categorical, Fixed, Integer, ParameterSpace, Real
 from boring.parameters.encoding import Encoding
 from boring.study import Study
 from boring.study.cli import main
@@ -208,6 +208,25 @@ def test_repetitions_of_what_was_asked_for_are_noticed_however_they_come(tmp_pat
             study.tell(asked.parameters, 2.0)
         near = {**asked.parameters, "angle": asked.parameters["angle"] * (1 - 1e-9)}
         study.tell(near, 3.0)
+
+
+def test_configurations_that_break_a_known_constraint_are_counted_and_kept():
+    space = ParameterSpace([Real("x", 0, 1), Real("y", 0, 1)], constraints=["x <= 0.5", "y < 0.9"])
+    study = make(space)
+    rows = [{"x": 0.9, "y": y, "value": y - 5} for y in (0.0, 0.5, 0.95)]
+    rows.append({"x": 0.5, "y": 0.5, "value": 1})
+    with pytest.warns(
+        BoringWarning, match=r"3 of 4 .* 'x <= 0.5' \(3\), 'y < 0.9' \(1\)\. .*count as told"
+    ) as seen:
+        assert study.add(rows) == 4
+    assert len(seen) == 1
+    assert study.best["parameters"] == {"x": 0.9, "y": 0.0}
+    with pytest.warns(BoringWarning, match=r"1 of 1 .* 'x <= 0.5' \(1\)"):
+        study.tell({"x": 0.6, "y": 0.0}, 2.0)
+    study.tell({"x": 0.2, "y": 0.0}, 2.0)
+    for asked in study.ask(3):
+        study.tell(asked, 1.0 + asked.number)
+    assert study.status().n_told == 9
 
 
 # CSV files as people and programs write them.
