@@ -478,6 +478,22 @@ def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
     assert [{k: row[k] for k in names if k in row} for row in other.rows()] == told
 
 
+@pytest.mark.parametrize("when", [None, "kind == 'b'"])
+@pytest.mark.parametrize("low", [2**63 - 2, 2**70, -(2**63) - 2])
+def test_integers_beyond_64_bits_are_whole_in_tables(low, when):
+    space = [Integer("h", low, low + 5, when=when), Categorical("kind", ["a", "b"])]
+    study, other = (Study(space, direction="minimize", seed=0) for _ in range(2))
+    study.tell({"h": low + 5, "kind": "b"}, 1.0)
+    study.tell({"kind": "a"} if when else {"h": low, "kind": "a"}, 2.0)
+    frame = study.to_dataframe()
+    assert frame["h"].dtype == object
+    other.add(frame)
+    assert [row.get("h") for row in other.rows()] == [row.get("h") for row in study.rows()]
+    np.testing.assert_array_equal(
+        study.space.encode(frame[study.space.names]), study.optimizer.history.X
+    )
+
+
 def test_a_neighbour_of_a_wide_integer_is_not_its_answer():
     space = [Integer("n", 1, 10**12), Categorical("kind", [True, 1, "1"])]
     study = Study(space, direction="minimize", optimizer="sobol", seed=0)
