@@ -58,7 +58,7 @@ class Row:
 
 def is_study_file(data: Any) -> bool:
     """Say whether data are the path of a study: JSON where a table has the names of columns."""
-    if not isinstance(data, (str, os.PathLike)) or not Path(data).is_file():
+    if not isinstance(data, (str, os.PathLike)) or not os.path.isfile(data):
         return False
     if begins_as_journal(data):
         return True

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from boring import _optimizer_support as support
 from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
-from boring.journal import read_journal
+from boring.journal import journal_path, read_journal
 from boring.optimizer import Optimizer, factory_of
 from boring.parameters import ParameterSpace
 from boring.stopping import StoppingCondition
@@ -111,7 +110,7 @@ class Study(WrittenStudy):
         if path is None:
             self._attach(parameters, made)
             return
-        target = Path(path).absolute()
+        target = journal_path(path).absolute()
         check_may_be_study(target, is_new=True)
         lock = StudyLock(target, wait)
         try:
@@ -157,7 +156,7 @@ class Study(WrittenStudy):
         JournalWarning
             If a torn last line was removed.
         """
-        target = Path(path).absolute()
+        target = journal_path(path).absolute()
         if not target.is_file():
             raise JournalError(f"There is no study {target}. Check the path, or make a new study.")
         if not read_only:

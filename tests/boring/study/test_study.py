@@ -252,6 +252,26 @@ def test_no_folder_is_made_for_a_mistyped_path(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("x" * 300, "name too long"), ("a\x00b", "null"), (5, "received 5"), (b"a", "received b'a'")],
+)
+def test_what_no_file_can_be_called_is_refused(path, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        make(path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        Study.open(path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        boring.minimize(sum, [(0, 1)] * 2, 2, journal=path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_in_place_of_its_path_is_refused():
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        make().add("gain,angle,value\n" + "1,2,3\n" * 100)
+
+
 def test_a_journal_without_names_is_not_a_study(tmp_path):
     from boring import BoringOptimizer
 
