@@ -109,9 +109,9 @@ NEGATIVE = re.compile(r"-(\.?\d|(inf|infinity|nan)$)", re.IGNORECASE)
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
         # An option cut short would be understood here, and not where a word is looked for.
-        super().__init__(*arguments, allow_abbrev=False, **options)
+        super().__init__(prog, allow_abbrev=False, **options)
         self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents
 
     def error(self, message: str) -> NoReturn:
