@@ -10,6 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from .exceptions import JournalError
+from .journal import begins_as_journal
+
 
 @contextmanager
 def whole_file(
@@ -30,8 +33,14 @@ def whole_file(
     Yields
     ------
     text file
+
+    Raises
+    ------
+    JournalError
+        If the file is a journal.
     """
     target = Path(path)
+    check_is_no_journal(target)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
     try:
@@ -49,3 +58,12 @@ def whole_file(
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def check_is_no_journal(path: Path) -> None:
+    """Refuse to write over a journal: its values are nowhere else."""
+    if path.is_file() and begins_as_journal(path):
+        raise JournalError(
+            f"What is written must not take the place of a journal; {path} is the journal of a "
+            "study or run, and was left as it is. Choose another name."
+        )

@@ -10,18 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ._brief import fields_in_brief
+from ._brief import fields_in_brief, in_brief
 from ._json import dumps, loads
 from ._warn import warn
-from .exceptions import JournalError, JournalWarning
+from .exceptions import InvalidInputError, JournalError, JournalWarning
 from .history import Event, History, check_constraints
 from .space import Box
 
-__all__ = ["Journal", "JournalContents", "journal_exists", "read_journal"]
+__all__ = [
+    "Journal",
+    "JournalContents",
+    "begins_as_journal",
+    "journal_exists",
+    "journal_path",
+    "read_journal",
+]
 
 JOURNAL_FORMAT = "boring-journal"
 JOURNAL_SCHEMA = 1
@@ -30,6 +38,8 @@ JOURNAL_SCHEMA_OF_OUTCOMES = 2
 would pass over; all else is the same, and both are read."""
 OUTCOME_FIELDS = ("n_constraints", "noise_std")
 _BEGINNING = f'{{"format":"{JOURNAL_FORMAT}"'.encode()
+HEAD = 200
+"""Bytes in which a journal says what it is."""
 _HEADER_FIELDS = ("optimizer", "space", "direction", "entropy", "n_initial", "options")
 
 
@@ -64,6 +74,36 @@ class JournalContents:
     __repr__ = fields_in_brief
 
 
+def journal_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a journal, such as a study's, whether there is a file or not.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no path.
+    JournalError
+        If the system does not take it, as a name that is too long.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInputError(
+            f"The path of a journal must be a text or a Path; received {in_brief(path)}. Pass for "
+            "example 'run.jsonl'."
+        )
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.stat(path)
+    except (OSError, ValueError) as error:
+        raise JournalError(
+            f"The path of a journal must be one that the system takes: {error}; received "
+            f"{in_brief(str(path))}. Pass another path, or check its permissions."
+        ) from error
+    return Path(path)
+
+
 def journal_exists(path: str | os.PathLike[str]) -> bool:
     """Say whether there is a journal to resume.
 
@@ -79,10 +119,10 @@ def journal_exists(path: str | os.PathLike[str]) -> bool:
 
     Raises
     ------
-    JournalError
-        If the path is not a file.
+    InvalidInputError, JournalError
+        As of `journal_path`, and if the path is not a file.
     """
-    target = Path(path)
+    target = journal_path(path)
     if not target.exists():
         return False
     if not target.is_file():
@@ -92,6 +132,18 @@ def journal_exists(path: str | os.PathLike[str]) -> bool:
     with target.open("rb") as file:
         line = file.readline()
     return not _is_torn_header(line)
+
+
+def begins_as_journal(path: str | os.PathLike[str]) -> bool:
+    """Say whether an existing file begins with the header of a journal, such as a study's.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+    with Path(path).open("rb") as file:
+        head = file.read(HEAD)
+    return head.startswith(b"{") and JOURNAL_FORMAT.encode() in head
 
 
 def _is_torn_header(line: bytes) -> bool:
@@ -125,7 +177,7 @@ def read_journal(path: str | os.PathLike[str]) -> JournalContents:
     JournalError
         If the file is absent, foreign, of another schema, or corrupt before its last line.
     """
-    target = Path(path)
+    target = journal_path(path)
     try:
         content = target.read_bytes()
     except OSError as error:
@@ -244,7 +296,7 @@ class Journal:
         header: Mapping[str, Any] | None = None,
         contents: JournalContents | None = None,
     ) -> None:
-        self.path = Path(path).absolute()
+        self.path = journal_path(path).absolute()
         self._size = 0
         self._n_written = 0
         self._pid = os.getpid()

@@ -149,6 +149,11 @@ class OptimizerState:
         Parameters
         ----------
         path : path-like
+
+        Raises
+        ------
+        JournalError
+            If the file is a journal.
         """
         with whole_file(path) as file:
             file.write(self.to_json() + "\n")

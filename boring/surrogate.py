@@ -120,8 +120,19 @@ class ObjectivePosterior(Generic[PosteriorT]):
         mean : ndarray, shape (m,), caller's units and sign
         variance : ndarray, shape (m,), caller's units squared
         """
-        mean, variance = self.posterior.predict(self._scaled(X))
+        mean, variance = self._standardised(X)
         return self.units.values(mean), self.units.variances(variance)
+
+    def predict_with_sd(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and standard deviation, as `predict` does mean and variance.
+
+        Of values beyond 1e154 the variance is no float, and the standard deviation is one.
+        """
+        mean, variance = self._standardised(X)
+        return self.units.values(mean), self.units.deviations(variance)
+
+    def _standardised(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        return self.posterior.predict(self._scaled(X))
 
     def _scaled(self, X: ArrayLike) -> FloatArray:
         return self.space.scale(as_points(X, self.space.dim, "X"))
@@ -157,7 +168,7 @@ class ObjectiveProcess(ObjectivePosterior[GaussianProcess]):
     @property
     def noise_std(self) -> float:
         """Standard deviation of the noise, caller's units."""
-        return abs(float(self.units.differences(np.sqrt(self.posterior.noise_variance))))
+        return float(self.units.deviations(np.asarray(self.posterior.noise_variance)))
 
 
 class ObjectiveModel(ObjectiveProcess):
@@ -241,12 +252,9 @@ class ObjectiveModel(ObjectiveProcess):
         self.loss = float(fit.value)
         return self
 
-    def predict(self, X: ArrayLike, /) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the objective without noise, as `ObjectivePosterior` does.
-
-        The variance is inflated by what values far apart have shown.
-        """
-        mean, variance = super().predict(X)
+    def _standardised(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance, inflated by what values far apart have shown."""
+        mean, variance = super()._standardised(X)
         return mean, self.inflation * variance
 
     def components(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:

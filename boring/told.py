@@ -174,6 +174,7 @@ class ToldRun(RecordedRun):
         *,
         expected: tuple[type[BoringWarning], ...] = (),
         place: Callable[[Tell], str] = _place_of,
+        rounded: Callable[[FloatArray], FloatArray] = np.asarray,
     ) -> None:
         """Record events that were made and checked elsewhere, as :meth:`tell` does its own.
 
@@ -185,6 +186,8 @@ class ToldRun(RecordedRun):
             Not to warn of.
         place : callable, optional
             Says in a warning where a value belongs.
+        rounded : callable, optional
+            Returns points (n, D), raw units, with those that stand for the same made equal.
 
         Raises
         ------
@@ -196,7 +199,7 @@ class ToldRun(RecordedRun):
         NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
         """
         with self._mutex:
-            notices = _notices(self._history.X, tells, place)
+            notices = _notices(self._history.X, tells, place, rounded)
             if self._repeats:
                 notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
             self._history = self._history.with_tells(tells)
@@ -281,7 +284,12 @@ def _answered(
     return tells
 
 
-def _notices(told: FloatArray, tells: Sequence[Tell], place: Callable[[Tell], str]) -> list[Notice]:
+def _notices(
+    told: FloatArray,
+    tells: Sequence[Tell],
+    place: Callable[[Tell], str],
+    rounded: Callable[[FloatArray], FloatArray],
+) -> list[Notice]:
     """Return what is to be said about new tells, given the points told before."""
     found: list[Notice] = []
     bad = [tell for tell in tells if not np.isfinite(tell.y)]
@@ -292,11 +300,11 @@ def _notices(told: FloatArray, tells: Sequence[Tell], place: Callable[[Tell], st
         if len(tells) == 1:
             rule = "A value should be finite; told was"
         found.append((NonFiniteWarning, f"{rule} {first}. Recorded and left out of fits."))
-    rows = np.ascontiguousarray(told + 0.0)
-    known = set(rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist())
+    rows = np.ascontiguousarray(rounded(np.vstack([told, *(tell.x for tell in tells)])) + 0.0)
+    keys = rows.view(f"V{rows.itemsize * rows.shape[1]}").ravel().tolist()
+    known = set(keys[: len(told)])
     again = []
-    for tell in tells:
-        key = (tell.x + 0.0).tobytes()
+    for tell, key in zip(tells, keys[len(told) :], strict=True):
         if key in known:
             again.append(tell)
         known.add(key)

@@ -95,6 +95,13 @@ class Units:
         """Return differences of values, caller's units and sign."""
         return self.sign * restore(self.spread * standardised, self.exponent)
 
+    def deviations(self, standardised: FloatArray) -> FloatArray:
+        """Return standard deviations, caller's units, from standardised variances.
+
+        Finite where `variances` may be none that a float holds.
+        """
+        return restore(self.spread * np.sqrt(standardised), self.exponent)
+
     def variances(self, standardised: FloatArray) -> FloatArray:
         """Return variances, caller's units squared."""
         return restore(self.spread**2 * standardised, 2 * self.exponent)

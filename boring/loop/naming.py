@@ -129,9 +129,9 @@ class NamingOptimizer(Optimizer):
         if not rows.any():
             return None
         X = self._history.X[rows]
-        mean, variance = self.surrogate.predict(X)
+        mean, sd = self.surrogate.predict_with_sd(X)
         best = int(np.argmax(self._sign * mean))
-        return BestByMean(X[best], float(mean[best]), float(np.sqrt(variance[best])))
+        return BestByMean(X[best], float(mean[best]), float(sd[best]))
 
     def _model(self) -> ObjectiveModel | None:
         if not self.observed.is_informative:

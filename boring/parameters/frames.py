@@ -26,7 +26,7 @@ def to_frame(
     """Return a data frame with a column for each parameter; NaN where it is inactive.
 
     Reals and integers have pandas' types for them (integers ``Int64`` where some are inactive),
-    all else is ``object``, so that None and true stay what they are.
+    all else is ``object``, so that None, true and integers beyond 64 bits stay what they are.
     """
     pandas = require("pandas", "study", "A data frame")
     missing = float("nan")
@@ -37,7 +37,7 @@ def to_frame(
         dtype: Any = object
         if isinstance(parameter, Real):
             dtype = "float64"
-        elif isinstance(parameter, Integer):
+        elif isinstance(parameter, Integer) and -(2**63) <= parameter.low < parameter.high < 2**63:
             dtype = "Int64" if gaps else "int64"
             values = [pandas.NA if is_missing(value) else value for value in values]
         frame[name] = pandas.Series(values, dtype=dtype)

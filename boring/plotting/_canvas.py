@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from boring._whole_file import check_is_no_journal
 from boring.exceptions import InvalidInputError
 from boring.extras import require
 from boring.typing import FloatArray
@@ -88,6 +89,8 @@ def save(picture: Figure | SubFigure | Axes, path: str | os.PathLike[str], dpi: 
     ------
     InvalidInputError
         If it is neither, or the name does not end in a format that matplotlib writes.
+    JournalError
+        If the file is a journal.
     """
     figure: Any = picture if hasattr(picture, "savefig") else _figure_of(picture)
     if figure is None:
@@ -102,6 +105,7 @@ def save(picture: Figure | SubFigure | Axes, path: str | os.PathLike[str], dpi: 
             f"The name of a picture must end in one of .{', .'.join(sorted(kinds))}; received "
             f"{str(path)!r}."
         )
+    check_is_no_journal(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi, facecolor=figure.get_facecolor())
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections import Counter
@@ -189,7 +190,7 @@ def brief(value: float, most: float = 1e6, *, spread: float | None = None) -> st
     '9.9999996e14'
     """
     digits = digits_among(value, spread, 3)
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         text = f"{value:g}"
     elif value == 0.0 or 1e-3 <= abs(value) < max(most, 10.0**digits):
         text = np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")

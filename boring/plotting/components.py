@@ -174,7 +174,7 @@ def _draw_component(
 
     def predict(points: FloatArray) -> tuple[FloatArray, FloatArray]:
         means, variances = posterior.components(points @ basis.T)
-        return units.differences(means[:, index]), np.sqrt(units.variances(variances[:, index]))
+        return units.differences(means[:, index]), units.deviations(variances[:, index])
 
     width, height = furniture.inches(panel)
     ranges = [span_of(column) for column in Z.T]

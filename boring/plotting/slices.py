@@ -13,6 +13,7 @@ from boring.exceptions import InvalidInputError
 from boring.models.base import ObjectiveSurrogate
 from boring.optimizer import Optimizer
 from boring.result import OptimizationResult
+from boring.surrogate import ObjectivePosterior
 from boring.typing import FloatArray
 from boring.validation import as_points, as_positive_int, as_real
 
@@ -175,6 +176,8 @@ def draw_slices(
 
 
 def _predicted(model: ObjectiveSurrogate, sweep: Sweep) -> tuple[FloatArray, FloatArray]:
+    if isinstance(model, ObjectivePosterior):
+        return model.predict_with_sd(sweep.X)
     mean, variance = model.predict(sweep.X)
     return mean, np.sqrt(variance)
 

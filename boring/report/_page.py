@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 import boring
-from boring._whole_file import whole_file
+from boring._whole_file import check_is_no_journal, whole_file
 from boring.exceptions import InvalidInputError
 from boring.outlook import objective_model
 from boring.study.recorded import RecordedStudy
@@ -131,6 +131,11 @@ def write_html_report(
     Returns
     -------
     Path
+
+    Raises
+    ------
+    JournalError
+        If the file is a study or another journal.
     """
     target = _target(path)
     text = html_report(
@@ -219,6 +224,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InvalidInputError(f"The name of a page must end in .html; received {str(path)!r}.")
+    check_is_no_journal(target)  # before a page is made, which may take minutes
     return target
 
 

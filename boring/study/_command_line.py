@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import boring
@@ -104,29 +104,33 @@ KINDS = (
 )
 
 
+NEGATIVE = re.compile(r"-(\.?\d|(inf|infinity|nan)$)", re.IGNORECASE)
+"""Words that are values and no options, such as -1e-5 or -inf."""
+
+
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
+        # An option cut short would be understood here, and not where a word is looked for.
+        super().__init__(prog, allow_abbrev=False, **options)
+        self._negative_number_matcher = NEGATIVE  # argparse's own knows no exponents
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}. Say '{self.prog} --help'.")
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command; of ``tell``, words may follow options."""
-    found, more = _parser().parse_known_args([_shielded(word) for word in words])
+    found, more = _parser().parse_known_args(words)
     is_tell = getattr(found, "act", None) is _commands.tell
-    if more and not (is_tell and all(not word.startswith("-") for word in more)):
+    if more and not (is_tell and not any(map(_is_option, more))):
         raise UsageError(f"unrecognized arguments: {' '.join(more)}")
     if more:
         found.number_and_value += more
     return found
 
 
-def _shielded(word: str) -> str:
-    """Let argparse take a negative number, such as -1e-5 or -inf, for a value."""
-    if word.startswith("-"):
-        with suppress(ValueError):
-            float(word)
-            return " " + word
-    return word
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not NEGATIVE.match(word)
 
 
 def _parser() -> _Parser:

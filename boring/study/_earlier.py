@@ -17,9 +17,9 @@ import numpy as np
 from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
-from boring.journal import JOURNAL_FORMAT
+from boring.journal import begins_as_journal
 from boring.parameters import ParameterSpace
-from boring.validation import as_float, from_text, suggest
+from boring.validation import as_values, from_text, suggest
 
 from ._tables import labels, named_constraints, texts_of
 from .recorded import RecordedStudy
@@ -34,10 +34,6 @@ OF_RESULTS = ("best so far",)
 
 OUTSIDE = ("refuse", "skip")
 """What may be done with rows that lie outside the space."""
-
-
-HEAD = 200
-"""Bytes in which a study says what it is."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +58,17 @@ class Row:
 
 def is_study_file(data: Any) -> bool:
     """Say whether data are the path of a study: JSON where a table has the names of columns."""
-    if not isinstance(data, (str, os.PathLike)) or not Path(data).is_file():
+    if not isinstance(data, (str, os.PathLike)) or not os.path.isfile(data):
         return False
+    if begins_as_journal(data):
+        return True
     with Path(data).open("rb") as file:
-        head = file.read(HEAD)
-    if head.startswith(b"{") and JOURNAL_FORMAT.encode() not in head:
-        raise JournalError(
-            f"Earlier values are read from a CSV file or a study; {data} is JSON of another kind. "
-            "Export it as .csv, or pass its rows as a list of dictionaries."
-        )
-    return head.startswith(b"{")
+        if file.read(1) == b"{":
+            raise JournalError(
+                f"Earlier values are read from a CSV file or a study; {data} is JSON of another "
+                "kind. Export it as .csv, or pass its rows as a list of dictionaries."
+            )
+    return False
 
 
 def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
@@ -79,6 +76,7 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
     if isinstance(data, (str, os.PathLike)):
         return _rows_of_csv(Path(data), space)
     if isinstance(data, RecordedStudy):
+        _check_units(data.space, space)
         return _rows_of_study(data)
     if hasattr(data, "to_dict") and hasattr(data, "columns"):
         _check_columns([str(name) for name in data.columns], "the data")
@@ -100,6 +98,18 @@ def rows_of(data: Any, space: ParameterSpace) -> list[Row]:
                 f"{str(row)[:60]!r}."
             )
     return [Row(f"Row {index} of the data", row) for index, row in enumerate(records)]
+
+
+def _check_units(theirs: ParameterSpace, ours: ParameterSpace) -> None:
+    """Refuse a study that gives a parameter another unit: its numbers mean something else."""
+    for name, parameter in ours.parameters.items():
+        unit = theirs.parameters[name].unit if name in theirs.parameters else ""
+        if unit and parameter.unit and unit != parameter.unit:
+            raise InvalidInputError(
+                f"A parameter must have one unit in both studies; {name!r} is in "
+                f"{parameter.unit!r} here and in {unit!r} there. Convert its column in a table "
+                "(to_dataframe, in a shell 'boring export'), and add the table."
+            )
 
 
 def _rows_of_study(study: RecordedStudy) -> list[Row]:
@@ -196,7 +206,7 @@ def entries(
             f"outside must be 'refuse' or 'skip'; received {outside!r}. Pass 'skip' to leave out "
             "rows outside the space."
         )
-    given = _checked_fill(fill or {}, space)
+    given = _checked_fill({} if fill is None else fill, space)
     for row in rows:
         _check_has_value(row, space, value)
     left_out = _left_out(rows, space, n_constraints, value, given)
@@ -236,6 +246,8 @@ def _left_out(
     fill: Mapping[str, Any],
 ) -> list[str]:
     """Return the columns that mean nothing here; refuse one that seems to be a parameter's."""
+    outcomes = {name for row in rows for name in row.outcome or ()}
+    of_no_use = sorted(outcomes - set(labels((), n_constraints)))  # constraints unknown here
     named = {str(name) for row in rows for name in row.cells}
     exported = {*labels(space.names, n_constraints).values(), *OF_RESULTS}
     known = {*space.names, *exported, value, ""}
@@ -250,7 +262,7 @@ def _left_out(
                 f"The column of a parameter must be called like it; there is none {name!r}, but "
                 f"{near[0]!r} is there. Rename one of the two."
             )
-    return left_out
+    return left_out + of_no_use
 
 
 def _letters(name: str) -> str:
@@ -370,7 +382,9 @@ def _is_gap(cell: Any) -> bool:
 def _number(cell: Any, name: str) -> float:
     if _is_gap(cell) or (isinstance(cell, str) and not cell.strip()):
         return float("nan")
+    if not isinstance(cell, str):
+        return float(as_values(cell, 1, name)[0])
     try:
-        return from_text(cell) if isinstance(cell, str) else as_float(cell)
-    except (TypeError, ValueError):
+        return from_text(cell)
+    except ValueError:
         raise InvalidInputError(f"{name} must be a number; received {in_brief(cell)}.") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,11 +53,11 @@ def parameters_of(told: Tell, space: ParameterSpace) -> dict[str, Any]:
 
 
 def all_parameters_of(told: Sequence[Tell], space: ParameterSpace) -> list[dict[str, Any]]:
-    """Return the configurations of values; points are decoded together, which is quicker."""
+    """Return the configurations of values, as copies; points are decoded together: quicker."""
     stored = [tell.info.get("parameters") for tell in told]
     points = [tell.x for tell, known in zip(told, stored, strict=True) if known is None]
     decoded = iter(space.decode(points) if points else ())
-    return [dict(next(decoded) if known is None else known) for known in stored]
+    return [next(decoded) if known is None else deepcopy(known) for known in stored]
 
 
 def number_of(what: Any, space: ParameterSpace, history: History) -> Any:

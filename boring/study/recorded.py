@@ -104,7 +104,10 @@ class RecordedStudy:
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one."""
+        """``parameters``, ``value`` and ``number`` of the best feasible value; None without one.
+
+        Black-box constraints say what is feasible; what was told against known ones counts, too.
+        """
         with self._mutex:
             history = self._optimizer.history
             constraints = history.constraints(self.n_constraints)
@@ -166,8 +169,7 @@ class RecordedStudy:
                 f"{np.unique(self._optimizer.observed.finite_y).size}. Tell more values first."
             )
         with single_blas_thread():
-            mean, variance = model.predict(points)
-        return mean, np.sqrt(variance)
+            return model.predict_with_sd(points)
 
     @property
     def subspace(self) -> SubspaceEstimate | None:
@@ -230,7 +232,18 @@ class RecordedStudy:
         return _tables.dataframe(self.rows(), self._space, self.n_constraints)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit."""
+        """Write `rows` to a CSV file, which `add_csv` of another study reads back bit for bit.
+
+        Parameters
+        ----------
+        path : path-like
+            An older table is overwritten, a study is not.
+
+        Raises
+        ------
+        JournalError
+            If the file is a study or another journal.
+        """
         _tables.write_csv(Path(path), self.rows(), self._space, self.n_constraints)
 
     def _suggestions(self, numbers: Iterable[int]) -> list[Suggestion]:

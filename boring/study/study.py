@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from boring import _optimizer_support as support
 from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
-from boring.journal import read_journal
+from boring.journal import journal_path, read_journal
 from boring.optimizer import Optimizer, factory_of
 from boring.parameters import ParameterSpace
 from boring.stopping import StoppingCondition
@@ -111,7 +110,7 @@ class Study(WrittenStudy):
         if path is None:
             self._attach(parameters, made)
             return
-        target = Path(path).absolute()
+        target = journal_path(path).absolute()
         check_may_be_study(target, is_new=True)
         lock = StudyLock(target, wait)
         try:
@@ -157,7 +156,7 @@ class Study(WrittenStudy):
         JournalWarning
             If a torn last line was removed.
         """
-        target = Path(path).absolute()
+        target = journal_path(path).absolute()
         if not target.is_file():
             raise JournalError(f"There is no study {target}. Check the path, or make a new study.")
         if not read_only:
@@ -206,12 +205,12 @@ class Study(WrittenStudy):
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
-        part = self._space.domain_with(fixed) if fixed else None
+        part = None if fixed is None else self._space.domain_with(fixed)
         with self._mutex:
             self._check_writable()
             before = self._optimizer.history.pending
             try:
-                self._optimizer.ask(len(before) + n, within=part)
+                self._optimizer.ask(len(before) + n, within=part if fixed else None)
             except SpaceExhaustedError as error:
                 left = [k for k in self._optimizer.history.pending if k not in before]
                 if not left:

@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from boring._brief import in_brief
-from boring.exceptions import InvalidInputError, NonFiniteWarning
+from boring._brief import in_brief, listed, shortened
+from boring._warn import warn
+from boring.exceptions import BoringWarning, InvalidInputError, NonFiniteWarning
 from boring.history import Tell
 
 from . import _earlier
@@ -55,6 +56,12 @@ class WrittenStudy(RecordedStudy):
             If the number is unknown or has its value already, or something is not of the space.
         JournalError
             If the file cannot be written; the value is kept, and written at the next chance.
+
+        Warns
+        -----
+        BoringWarning
+            If the configuration breaks a known constraint: it counts as told all the same, also
+            for `best`. `DuplicatePointWarning` if it was told before.
         """
         self._record([(what, value, constraints, None, notes_of(seconds=seconds))])
 
@@ -115,10 +122,10 @@ class WrittenStudy(RecordedStudy):
         data : list of dict, DataFrame, Study, or path of a CSV file or of a study
             One row an evaluation: a column for each parameter, one for the value, and
             ``constraint_1``, ``constraint_2``, ... where there are constraints, empty where one is
-            not known. Other columns are left out, with a warning. A missing value stands for a
-            failure, described by a column ``error``. Of a study, its parameters and what it was
-            told are taken; of a table, every column that is called like a parameter is that
-            parameter.
+            not known. Other columns, and constraints of a study that are unknown here, are left
+            out, with a warning. A missing value stands for a failure, described by a column
+            ``error``. Of a study, its parameters and what it was told are taken; of a table, every
+            column that is called like a parameter is that parameter.
         value : str, default "value"
             Column of the value; of a table alone.
         fill : mapping of parameter to value, optional
@@ -135,14 +142,15 @@ class WrittenStudy(RecordedStudy):
         Raises
         ------
         InvalidInputError
-            If a row is not of the space; none is recorded then.
+            If a row is not of the space, or another study has another unit for a parameter; none
+            is recorded then.
         JournalError
             If the file cannot be written, or that of the other study cannot be read.
 
         Warns
         -----
         BoringWarning
-            If rows or columns were left out.
+            If rows or columns were left out, or configurations break known constraints.
         """
         if _earlier.is_study_file(data):
             from .study import Study
@@ -211,7 +219,33 @@ class WrittenStudy(RecordedStudy):
             self._check_writable()
             history = self._optimizer.history
             events = tells(entries, self._space, history, self.n_constraints)
-            self._optimizer.record(events, expected=(NonFiniteWarning,), place=self._place)
+            broken = self._broken_by(events)
+            # Asks are not rounded to what their configurations stand for; what is told is.
+            self._optimizer.record(
+                events,
+                expected=(NonFiniteWarning,),
+                place=self._place,
+                rounded=self._space.snap,
+            )
+        if broken:
+            warn(broken, BoringWarning)
+
+    def _broken_by(self, events: Sequence[Tell]) -> str:
+        """Return what is to be said of points that known constraints do not allow, or nothing."""
+        told = [event.x for event in events if event.ask is None]  # what was asked for is allowed
+        if not told or not self._space.constraints:
+            return ""
+        breaks = ~(self._optimizer.domain.values(told) <= 0.0)
+        n = int(breaks.any(axis=1).sum())
+        counts = zip(self._space.constraints, breaks.sum(axis=0), strict=True)
+        which = [f"{shortened(each.describe())} ({count})" for each, count in counts if count]
+        if not n:
+            return ""
+        return (
+            f"{n} of {len(events)} configurations told break known constraints: "
+            f"{listed(which, str)}. They count as told, and one may be the best; leave them out if "
+            "it must not be."
+        )
 
     def _place(self, tell: Tell) -> str:
         return in_brief(parameters_of(tell, self._space))

@@ -64,6 +64,10 @@ def test_values_of_any_size(exponent) -> None:
     (mean, _), (huge, variance) = (model.predict(X) for model in models)
     np.testing.assert_array_equal(np.ldexp(huge, -exponent), mean)
     np.testing.assert_array_equal(variance, np.inf if exponent > 0 else 0.0)
+    (mean, sd), (large, large_sd) = (model.predict_with_sd(X) for model in models)
+    np.testing.assert_array_equal(np.ldexp(large, -exponent), mean)
+    np.testing.assert_array_equal(np.ldexp(large_sd, -exponent), sd)
+    np.testing.assert_allclose(sd**2, models[0].predict(X)[1], rtol=1e-12)
     assert np.ldexp(models[1].noise_std, -exponent) == models[0].noise_std
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from boring import BoringOptimizer
 from boring._whole_file import whole_file
-from boring.exceptions import InvalidInputError
+from boring.exceptions import InvalidInputError, JournalError
 from boring.state import OptimizerState
 
 
@@ -80,3 +80,14 @@ def test_a_state_goes_into_a_new_folder(tmp_path) -> None:
     path = tmp_path / "states" / "first.json"
     optimizer.state().save(path)
     assert OptimizerState.load(path) == optimizer.state()
+
+
+def test_a_journal_is_never_overwritten(tmp_path) -> None:
+    optimizer = BoringOptimizer([(0, 1)] * 2, direction="minimize", seed=0)
+    path = tmp_path / "run.json"
+    optimizer.start_journal(path).tell([0.5, 0.5], 1.0)
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match=r"run\.json is the journal.*Choose another name"):
+        optimizer.state().save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

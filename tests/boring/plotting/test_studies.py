@@ -277,3 +277,16 @@ def test_a_tab_in_a_name_is_a_space_in_a_picture(name):
         study.tell(suggestion, suggestion.parameters["a\tb"])
     drawn = getattr(plotting, f"plot_{name}")(study)
     (drawn if hasattr(drawn, "savefig") else drawn.figure).draw_without_rendering()
+
+
+@pytest.mark.parametrize("low", [2**63, 2**70])
+def test_integers_beyond_64_bits_are_drawn(low) -> None:
+    space = [Integer("h", low, low + 4), Integer("wide", -(2**70), 2**70, step=2**40)]
+    study = Study(space, direction="minimize", optimizer="sobol", seed=0)
+    for asked in study.ask(8):
+        study.tell(asked, float(asked.parameters["h"] - low))
+    plotting.plot_parallel_coordinates(study).figure.draw_without_rendering()
+    panels = panels_of(plotting.plot_slices(study))
+    # Float64 does not tell these apart: they stand side by side, as names do.
+    np.testing.assert_array_equal(panels["h"].lines[0].get_xdata(), np.arange(5))
+    assert panels["wide"].get_xlim() == (-(2.0**70), 2.0**70)

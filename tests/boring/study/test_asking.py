@@ -6,6 +6,7 @@ import pickle
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import baselines  # noqa: F401 (registers gp, random, rembo, sobol)
@@ -109,6 +110,8 @@ def test_what_is_outstanding_elsewhere_does_not_count_as_tried_here():
         ({"mode": "z"}, InvalidInputError, "'mode'.*one of"),
         ({"gain": 99}, InvalidInputError, "'gain'.*between"),
         ([1], InvalidInputError, "must be a dict of name to value"),
+        ([], InvalidInputError, "must be a dict of name to value"),
+        (pd.Series({"gain": 2.0}), InvalidInputError, "must be a dict of name to value"),
     ],
 )
 def test_what_cannot_be_fixed_is_refused_and_nothing_asked(fixed, kind, message):
@@ -154,6 +157,17 @@ def test_predictions_are_in_the_units_of_the_values_and_near_them():
     assert np.all((sd >= 0.0) & (sd < 2.0))
     told = study.to_dataframe()[["gain", "angle"]]
     np.testing.assert_allclose(study.predict(told)[0], study.result().y, atol=0.5)
+
+
+@pytest.mark.parametrize("exponent", [-1000, 1000])
+def test_predictions_of_values_whose_squares_are_no_floats_have_standard_deviations(exponent):
+    def predicted(factor):
+        study = Study({"gain": (0.0, 1.0), "tilt": (0.0, 1.0)}, direction="minimize", seed=0)
+        study.add([{"gain": i / 9, "tilt": i * i % 7 / 7, "value": factor * i} for i in range(10)])
+        return study.predict([{"gain": 0.25, "tilt": 0.5}, {"gain": 0.75, "tilt": 0.5}])
+
+    plain, large = predicted(1.0), predicted(2.0**exponent)
+    np.testing.assert_allclose(np.ldexp(large, -exponent), plain, rtol=1e-6)
 
 
 def test_any_optimiser_has_a_prediction_once_values_differ():

@@ -68,6 +68,33 @@ def test_numbers_of_any_form_are_values_and_no_options(boring, file, value):
     assert json.loads(boring("status", "--json", file)[1])["n_told"] == 2
 
 
+def test_words_like_negative_numbers_stay_as_they_are(boring, file, tmp_path):
+    boring("ask", file, "-n", 2)
+    assert boring("tell", file, 0, "--failed", "-1")[0] == 0
+    assert boring("tell", file, 1, "--failed", "-1e-5 V")[0] == 0
+    with Study.open(file, read_only=True) as study:
+        assert [row["error"] for row in study.rows()] == ["-1", "-1e-5 V"]
+    (tmp_path / "data.csv").write_text("gain,angle,-1\n1,2,3\n")
+    assert boring("import", file, tmp_path / "data.csv", "--value", "-1")[0] == 0
+    page = tmp_path / "page.html"
+    assert boring("report", file, "-o", page, "--title", "-5", "--value-label", "-inf")[0] == 0
+    assert "<title>-5</title>" in page.read_text()
+    settings = '{"gain": 1, "angle": 2}'
+    assert boring("tell", file, "--parameters", settings, "-1_0")[0] == 2
+    code, _, err = boring("ask", file, "-n", "-2")
+    assert code == 1
+    assert "received -2" in err
+
+
+@pytest.mark.parametrize(
+    "words", ["status FILE --js", "--js status FILE", "ask FILE --wai 1", "tell FILE 0 -v"]
+)
+def test_options_cut_short_are_not_understood(boring, file, words):
+    code, out, err = boring(*words.replace("FILE", str(file)).split())
+    assert (code, out) == (2, "")
+    assert "unrecognized" in err
+
+
 def test_what_is_not_finite_is_strict_json(boring, file):
     boring("ask", file)
     assert boring("tell", file, 0, "-inf")[0] == 0
@@ -336,6 +363,24 @@ def test_status_has_the_settings_that_are_outstanding(boring, file):
     assert status["outstanding"] == [0, 1]
     shown = [json.loads(line.split("\t")[1]) for line in asked.splitlines()]
     assert [s["parameters"] for s in status["suggestions"]] == shown
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("export", "run.json"), ("export", "run.csv"), ("plot", "run.svg"), ("report", "run.html")],
+)
+def test_what_is_written_never_takes_the_place_of_a_study(boring, file, tmp_path, command, name):
+    boring("tell", file, "--parameters", '{"gain": 1, "angle": 2}', 3)
+    study = file.rename(tmp_path / name)
+    before = study.read_bytes()
+    code, _, err = boring(command, study, "-o", study)
+    assert (code, study.read_bytes()) == (1, before)
+    assert name in err
+    assert "another name" in err
+    older = tmp_path / f"older{study.suffix}"
+    older.write_text("older")
+    assert boring(command, study, "-o", older)[0] == 0
+    assert older.read_text() != "older"
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.json", "page.html"])

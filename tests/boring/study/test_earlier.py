@@ -3,12 +3,21 @@
 import json
 import re
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from boring.exceptions import BoringWarning, InvalidInputError, JournalError, OutsideSpaceError
-from boring.parameters import Categorical, Fixed, Integer, Real
+from boring.exceptions import (
+    BoringWarning,
+    DuplicatePointWarning,
+    InvalidInputError,
+    JournalError,
+    OutsideSpaceError,
+)
+from boring.parameters import Categorical, Fixed, Integer, ParameterSpace, Real
 from boring.parameters.encoding import Encoding
 from boring.study import Study
 from boring.study.cli import main
@@ -183,6 +192,43 @@ def test_repetitions_are_named_as_the_caller_knows_them_and_counted():
         study.tell({"gain": 1.0, "angle": 0.0}, 4.5)
 
 
+def test_repetitions_of_what_was_asked_for_are_noticed_however_they_come(tmp_path):
+    space = [Real("gain", 0.1, 10.0, log=True), Real("angle", -90, 90), Integer("n", 1, 10**6)]
+    with make(space, tmp_path / "run.jsonl") as study:
+        for value, asked in enumerate(study.ask(5)):
+            study.tell(asked, value)
+        study.to_csv(tmp_path / "run.csv")
+        copy = tmp_path / "copy.jsonl"
+        copy.write_bytes(study.path.read_bytes())
+        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in study.rows()]
+        for data in (copy, tmp_path / "run.csv", rows):
+            with pytest.warns(DuplicatePointWarning, match="5 points were told before"):
+                study.add(data)
+        with pytest.warns(DuplicatePointWarning, match="was told before"):
+            study.tell(asked.parameters, 2.0)
+        near = {**asked.parameters, "angle": asked.parameters["angle"] * (1 - 1e-9)}
+        study.tell(near, 3.0)
+
+
+def test_configurations_that_break_a_known_constraint_are_counted_and_kept():
+    space = ParameterSpace([Real("x", 0, 1), Real("y", 0, 1)], constraints=["x <= 0.5", "y < 0.9"])
+    study = make(space)
+    rows = [{"x": 0.9, "y": y, "value": y - 5} for y in (0.0, 0.5, 0.95)]
+    rows.append({"x": 0.5, "y": 0.5, "value": 1})
+    with pytest.warns(
+        BoringWarning, match=r"3 of 4 .* 'x <= 0.5' \(3\), 'y < 0.9' \(1\)\. .*count as told"
+    ) as seen:
+        assert study.add(rows) == 4
+    assert len(seen) == 1
+    assert study.best["parameters"] == {"x": 0.9, "y": 0.0}
+    with pytest.warns(BoringWarning, match=r"1 of 1 .* 'x <= 0.5' \(1\)"):
+        study.tell({"x": 0.6, "y": 0.0}, 2.0)
+    study.tell({"x": 0.2, "y": 0.0}, 2.0)
+    for asked in study.ask(3):
+        study.tell(asked, 1.0 + asked.number)
+    assert study.status().n_told == 9
+
+
 # CSV files as people and programs write them.
 
 
@@ -349,9 +395,12 @@ def test_rows_added_together_are_those_told_one_by_one_bit_for_bit():
     for study in (together, one_by_one):
         assert [s.parameters for s in study.ask(3)] == asked[:3]
     rows = [{**settings, "value": float(i)} for i, settings in enumerate([*asked, asked[1]])]
-    together.add(rows)
-    for i, settings in enumerate([*asked, asked[1]]):
+    with pytest.warns(DuplicatePointWarning, match="was told before"):
+        together.add(rows)
+    for i, settings in enumerate(asked):
         one_by_one.tell(settings, float(i))
+    with pytest.warns(DuplicatePointWarning, match="was told before"):
+        one_by_one.tell(asked[1], 37.0)
     first, second = together.optimizer.history, one_by_one.optimizer.history
     assert [tell.ask for tell in first.tells] == [0, 1, 2, *[None] * 35]
     assert first.pending == second.pending == ()
@@ -398,3 +447,51 @@ def test_columns_that_mean_nothing_are_left_out_and_named(written):
         warnings.simplefilter("error")
         study.add(written("number,gain,angle,value,status,error,phase,seconds\n0,2,0,2,ok,,,\n"))
     assert study.status().n_told == 2
+
+
+def test_constraints_of_another_study_are_not_dropped_without_a_word(tmp_path):
+    with Study(SPACE, direction="minimize", path=tmp_path / "a.jsonl", n_constraints=2) as limited:
+        limited.tell({"gain": 1.0, "angle": 0.0}, 0.0, [-1.0, 5.0])
+    for data in (limited, limited.path):
+        study = make()
+        with pytest.warns(BoringWarning, match=r"'constraint_1', 'constraint_2'.* left out"):
+            assert study.add(data) == 1
+    one = Study(SPACE, direction="minimize", n_constraints=1)
+    with pytest.warns(BoringWarning, match=r"\['constraint_2'\], which were left out"):
+        one.add(limited)
+
+
+def test_units_that_differ_are_refused_and_a_table_has_none():
+    metres = make([Real("pos", 0, 1, unit="m"), Real("angle", 0, 1)])
+    metres.tell({"pos": 0.5, "angle": 0.5}, 1.0)
+    study = make([Real("pos", 0, 1000, unit="mm"), Real("angle", 0, 1, unit="deg")])
+    with pytest.raises(InvalidInputError, match=r"'pos' is in 'mm' here and in 'm' there.*table"):
+        study.add(metres)
+    assert study.status().n_told == 0
+    study.add(metres.to_dataframe().assign(pos=lambda table: table["pos"] * 1000))
+    assert study.rows()[0]["pos"] == 500.0
+
+
+@pytest.mark.parametrize(
+    "value", [2 + 3j, np.complex128(2 + 3j), np.array(1j), np.timedelta64(3, "s"), b"3", object()]
+)
+@pytest.mark.parametrize("column", ["value", "constraint_1"])
+def test_what_is_no_real_number_is_refused_as_tell_does(value, column):
+    study = Study(SPACE, direction="minimize", n_constraints=1)
+    row = {**ROWS[0], "constraint_1": -1.0, column: value}
+    for data in ([row], pd.DataFrame([row])):
+        with pytest.raises(InvalidInputError, match=rf"Row 0 of the data: {column} must"):
+            study.add(data)
+    assert study.status().n_told == 0
+
+
+@pytest.mark.parametrize("kind", [int, np.float32, Decimal, Fraction, np.array, np.bool_])
+def test_numbers_of_any_kind_are_taken_as_tell_does(kind):
+    study = make()
+    study.add([{**ROWS[0], "value": kind(1)}])
+    assert study.rows()[0]["value"] == 1.0
+
+
+def test_what_is_filled_in_may_not_be_a_series():
+    with pytest.raises(InvalidInputError, match="fill must be a dict"):
+        make().add([{"gain": 1.0, "value": 1.0}], fill=pd.Series({"angle": 0.0}))

@@ -62,6 +62,30 @@ def test_what_was_not_asked_for_is_kept_as_it_was_told():
     assert study.best["number"] is None
 
 
+def test_what_a_study_returns_may_be_changed_and_the_study_stays_as_it_is():
+    choices = Categorical("k", [[1], [2, 3], {"a": [4]}])
+    study = Study([choices, Real("x", 0, 1)], direction="minimize", noise_std=0.1, seed=0)
+    asked = study.ask()[0]
+    for number in range(6):
+        study.tell({"k": [2, 3], "x": number / 5}, float(number))
+    study.tell(asked, -1.0)
+    study.tell({"k": {"a": [4]}, "x": 0.5}, -2.0)
+    before = repr((study.rows(), study.outstanding, study.best, study.optimizer.history.events))
+
+    def spoil(value):
+        for part in value.values() if isinstance(value, dict) else value:
+            if isinstance(part, dict | list):
+                spoil(part)
+        value.clear()
+
+    returned = [study.best, study.best_by_mean, study.status().best, asked.parameters]
+    for value in [*returned, *study.rows(), *(parameters for _, parameters in study.told())]:
+        spoil(value)
+    assert before == repr(
+        (study.rows(), study.outstanding, study.best, study.optimizer.history.events)
+    )
+
+
 def test_a_withdrawn_number_is_no_longer_outstanding_and_a_late_value_is_not_lost():
     study = make()
     number = study.ask()[0].number
@@ -226,6 +250,26 @@ def test_no_folder_is_made_for_a_mistyped_path(tmp_path):
     with pytest.raises(JournalError, match="needs a folder that exists"):
         make(tmp_path / "rnus" / "run.jsonl")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("x" * 300, "name too long"), ("a\x00b", "null"), (5, "received 5"), (b"a", "received b'a'")],
+)
+def test_what_no_file_can_be_called_is_refused(path, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        make(path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        Study.open(path)
+    with pytest.raises((InvalidInputError, JournalError), match=rf"path.*{message}.* Pass"):
+        boring.minimize(sum, [(0, 1)] * 2, 2, journal=path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_in_place_of_its_path_is_refused():
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        make().add("gain,angle,value\n" + "1,2,3\n" * 100)
 
 
 def test_a_journal_without_names_is_not_a_study(tmp_path):
@@ -452,6 +496,22 @@ def test_typed_parameters_come_back_from_a_file_and_a_table(tmp_path):
     other = Study(space, direction="minimize", seed=0)
     other.add_csv(tmp_path / "data.csv")
     assert [{k: row[k] for k in names if k in row} for row in other.rows()] == told
+
+
+@pytest.mark.parametrize("when", [None, "kind == 'b'"])
+@pytest.mark.parametrize("low", [2**63 - 2, 2**70, -(2**63) - 2])
+def test_integers_beyond_64_bits_are_whole_in_tables(low, when):
+    space = [Integer("h", low, low + 5, when=when), Categorical("kind", ["a", "b"])]
+    study, other = (Study(space, direction="minimize", seed=0) for _ in range(2))
+    study.tell({"h": low + 5, "kind": "b"}, 1.0)
+    study.tell({"kind": "a"} if when else {"h": low, "kind": "a"}, 2.0)
+    frame = study.to_dataframe()
+    assert frame["h"].dtype == object
+    other.add(frame)
+    assert [row.get("h") for row in other.rows()] == [row.get("h") for row in study.rows()]
+    np.testing.assert_array_equal(
+        study.space.encode(frame[study.space.names]), study.optimizer.history.X
+    )
 
 
 def test_a_neighbour_of_a_wide_integer_is_not_its_answer():
