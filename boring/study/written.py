@@ -235,7 +235,10 @@ class WrittenStudy(RecordedStudy):
         told = [event.x for event in events if event.ask is None]  # what was asked for is allowed
         if not told or not self._space.constraints:
             return ""
-        breaks = ~(self._optimizer.domain.values(told) <= 0.0)
+        try:
+            breaks = ~(self._optimizer.domain.values(told) <= 0.0)
+        except InvalidInputError:  # a constraint that raises; an ask says so, and no value is lost
+            return ""
         n = int(breaks.any(axis=1).sum())
         counts = zip(self._space.constraints, breaks.sum(axis=0), strict=True)
         which = [f"{shortened(each.describe())} ({count})" for each, count in counts if count]
