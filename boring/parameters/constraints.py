@@ -15,6 +15,7 @@ from boring.exceptions import InvalidInputError
 from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
 from boring.parameters.real import Real
+from boring.parameters.rounded import Rounded
 from boring.parameters.whole import Integer
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
@@ -141,10 +142,11 @@ class LinearInequalities(KnownConstraint):
         """Return the largest violation over the rows."""
         X = np.stack([columns[name] for name in self.names or ()], axis=1)
         inactive = np.isnan(X)
-        values = np.where(inactive, 0.0, X) @ self.A.T
+        values = Rounded.sums(np.where(inactive, 0.0, X), self.A)
+        upper, lower = Rounded.of(self.upper), Rounded.of(self.lower)
         left_out = (inactive[:, None, :] & (self.A != 0.0)).any(axis=2)
-        slack = np.maximum(values - self.upper, self.lower - values)
-        return np.asarray(np.where(left_out, np.minimum(slack, 0.0), slack).max(axis=1))
+        margin = np.maximum((values - upper).value, (lower - values).value)
+        return np.asarray(np.where(left_out, np.minimum(margin, 0.0), margin).max(axis=1))
 
     def to_json(self) -> dict[str, Any]:
         """Return matrix and bounds, null for an infinite bound."""

@@ -30,6 +30,7 @@ from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters.base import Parameter, is_number
 from boring.parameters.choices import Choice, Fixed
 from boring.parameters.real import Real
+from boring.parameters.rounded import Rounded
 from boring.parameters.values import position
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
@@ -39,24 +40,25 @@ __all__ = ["INACTIVE", "Expression", "parse"]
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 Function: TypeAlias = Callable[[Columns], FloatArray]
+Number: TypeAlias = Callable[[Columns], Rounded]
 
 INACTIVE = object()
 MAX_LENGTH = 10_000
 MAX_DEPTH = 400  # of the tree: each term of a sum is one level
 LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
 TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""")
-ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+ARITHMETIC: dict[type, Callable[[Rounded, Rounded], Rounded]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
+FUNCTIONS: dict[str, Callable[[Rounded], Rounded]] = {
+    "abs": operator.abs,
+    "exp": Rounded.exp,
+    "log": Rounded.log,
+    "sqrt": Rounded.sqrt,
 }
 
 
@@ -208,12 +210,12 @@ class _Parser:
             equal = self.equality(left, right)
             return equal if isinstance(op, ast.Eq) else _negated(equal)
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-            first, second = self.side(left), self.side(right)
             if isinstance(op, ast.Gt | ast.GtE):
-                first, second = second, first
+                left, right = right, left
+            difference = self.difference(left, right)
             if isinstance(op, ast.LtE | ast.GtE):
-                return lambda columns: first(columns) - second(columns)
-            return lambda columns: _strict(first(columns) - second(columns))
+                return difference
+            return lambda columns: _strict(difference(columns))
         self.refuse("has a comparison other than < <= > >= == != in")
 
     def choice(self, parameter: Parameter, constant: Any) -> Any:
@@ -246,26 +248,26 @@ class _Parser:
                         f"asks the real parameter {parameter.name!r} for equality, which almost "
                         "no point satisfies: compute that parameter from the others instead"
                     )
-        first, second = self.side(left), self.side(right)
-        return lambda columns: np.abs(first(columns) - second(columns))
+        difference = self.difference(left, right)
+        return lambda columns: np.abs(difference(columns))
 
-    def number(self, node: ast.expr) -> Function:
+    def number(self, node: ast.expr) -> Number:
         """Return the value of a node that is a number."""
         if isinstance(node, ast.Constant) and is_number(node.value):
-            value = as_float(node.value)
-            return lambda columns: np.asarray(value)
+            value = Rounded.of(as_float(node.value))
+            return lambda columns: value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             operand = self.number(node.operand)
-            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
-            return lambda columns: sign * operand(columns)
+            sign = operator.neg if isinstance(node.op, ast.USub) else operator.pos
+            return lambda columns: sign(operand(columns))
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
             apply = ARITHMETIC[type(node.op)]
             left, right = self.number(node.left), self.number(node.right)
-            return lambda columns: np.asarray(apply(left(columns), right(columns)))
+            return lambda columns: apply(left(columns), right(columns))
         if isinstance(node, ast.Call) and not node.keywords and len(node.args) == 1:
             if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
                 function, argument = FUNCTIONS[node.func.id], self.number(node.args[0])
-                return lambda columns: np.asarray(function(argument(columns)))
+                return lambda columns: function(argument(columns))
         if isinstance(node, ast.Name):
             parameter = self.parameter(node)
             if parameter.is_numeric and not parameter.is_exact:
@@ -275,22 +277,31 @@ class _Parser:
                     "function of a configuration"
                 )
             if parameter.is_numeric:
-                return lambda columns: columns[parameter.name]
+                return lambda columns: Rounded.of(columns[parameter.name])
             self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")
         self.refuse(f"needs a number where it has {ast.unparse(node)!r}")
 
-    def side(self, node: ast.expr) -> Function:
-        """Return the value of one side of a comparison, which is no sum that float64 rounds."""
-        value = self.number(node)
-        is_alone = isinstance(node, ast.Name) or not _vary(node)
-        wholes = None if is_alone else self.wholes(node)
-        if wholes is not None and not wholes.is_exact:
-            self.refuse(
-                "computes in float64, which rounds whole numbers beyond 2**53; a sum in it may "
-                "reach them: count from another origin or in a larger unit, or pass a function of "
-                "a configuration"
-            )
-        return value
+    def difference(self, left: ast.expr, right: ast.expr) -> Function:
+        """Return ``left - right``, 0 where rounding alone makes a difference."""
+        first, second = self.number(left), self.number(right)
+        whole, other = self.wholes(left), self.wholes(right)
+        for node, own, beside in ((left, whole, other), (right, other, whole)):
+            if own is None or own.is_exact:
+                continue
+            if _vary(node):
+                self.refuse(
+                    "computes in float64, which rounds whole numbers beyond 2**53; a sum in it may "
+                    "reach them: count from another origin or in a larger unit, or pass a function "
+                    "of a configuration"
+                )
+            if beside is not None and own.largest <= 2 * beside.largest:
+                self.refuse(
+                    f"computes in float64, which rounds {ast.unparse(node)}: compare with a number "
+                    "that it holds, or pass a function of a configuration"
+                )
+        if whole is not None and other is not None:
+            return lambda columns: first(columns).value - second(columns).value
+        return lambda columns: (first(columns) - second(columns)).value
 
     def wholes(self, node: ast.expr) -> Wholes | None:
         """Return what a sum of whole numbers and multiples of them may reach; None of others."""
