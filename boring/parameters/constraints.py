@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boring._brief import in_brief, shortened
+from boring._brief import in_brief
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
@@ -55,11 +55,6 @@ class TextConstraint(KnownConstraint):
     def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
         self.expression = parse(text, parameters)
         self.names = self.expression.names
-        if not self.names:
-            raise InvalidInputError(
-                f"The constraint {shortened(text)!r} names no parameter. Name at least one, or "
-                "drop it."
-            )
 
     def margin(
         self, columns: Mapping[str, NDArray[Any]], configurations: Sequence[Configuration]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,7 +47,10 @@ INACTIVE = object()
 MAX_LENGTH = 10_000
 MAX_DEPTH = 400  # of the tree: each term of a sum is one level
 LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
-TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""")
+# Texts, names between backticks, and words with a letter outside ASCII, which Python respells.
+TOKENS = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\w*[^\x00-\x7f](?:\w|[^\x00-\x7f])*"""
+)
 ARITHMETIC: dict[type, Callable[[Rounded, Rounded], Rounded]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -83,7 +87,8 @@ def parse(text: str, parameters: Mapping[str, Parameter]) -> Expression:
     Parameters
     ----------
     text : str
-        Names that are no Python identifiers stand between backticks.
+        Names that are no Python identifiers stand between backticks. Letters outside ASCII are
+        those of the name, but where there is one parameter only that looks like it.
     parameters : mapping of name to Parameter
 
     Returns
@@ -115,10 +120,10 @@ class _Parser:
             prefix += "_"
 
         def replace(match: re.Match[str]) -> str:
-            if not match[0].startswith("`"):
+            if not (match[0].startswith("`") or match[0].isidentifier()):
                 return match[0]
             placeholder = f"{prefix}{len(self.quoted)}"
-            self.quoted[placeholder] = match[0][1:-1]
+            self.quoted[placeholder] = self.spelled(match[0].strip("`"))
             return placeholder
 
         try:
@@ -138,7 +143,19 @@ class _Parser:
                 value = truth(columns)
             return np.where(np.isnan(value), np.inf, value)
 
+        if not self.used:
+            raise InvalidInputError(
+                f"The condition {shortened(self.text, 80)!r} names no parameter. Name at least "
+                "one, or drop it."
+            )
         return Expression(self.text, tuple(self.used), tree, margin)
+
+    def spelled(self, name: str) -> str:
+        """Return a name as the parameters spell it, if one alone looks like it."""
+        if name in self.parameters:
+            return name
+        alike = [known for known in self.parameters if _looks(known) == _looks(name)]
+        return alike[0] if len(alike) == 1 else name
 
     def descend(self, node: ast.expr) -> None:
         """Refuse a node that holds more levels than evaluation can descend."""
@@ -240,14 +257,13 @@ class _Parser:
             constant = _constant(right)
             if constant is not _NOTHING and not (parameter.is_numeric and is_number(constant)):
                 return _equals(parameter.name, self.choice(parameter, constant))
-        for node in ast.walk(ast.Tuple([left, right], ast.Load())):
-            if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
-                parameter = self.parameter(node)
-                if isinstance(parameter, Real) and parameter.step is None:
-                    self.refuse(
-                        f"asks the real parameter {parameter.name!r} for equality, which almost "
-                        "no point satisfies: compute that parameter from the others instead"
-                    )
+        for node in (*_names(left), *_names(right)):
+            parameter = self.parameter(node)
+            if isinstance(parameter, Real) and parameter.step is None:
+                self.refuse(
+                    f"asks the real parameter {parameter.name!r} for equality, which almost "
+                    "no point satisfies: compute that parameter from the others instead"
+                )
         difference = self.difference(left, right)
         return lambda columns: np.abs(difference(columns))
 
@@ -335,8 +351,20 @@ def _constant(node: ast.expr) -> Any:
         return _NOTHING
 
 
+def _looks(name: str) -> str:
+    """Return a name as Python reads it: the same for letters that look the same."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _names(node: ast.expr) -> list[ast.Name]:
+    """Return the names in a number that stand for parameters, and for no function."""
+    parts = list(ast.walk(node))
+    functions = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+    return [part for part in parts if isinstance(part, ast.Name) and id(part) not in functions]
+
+
 def _vary(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Name) for part in ast.walk(node))
+    return bool(_names(node))
 
 
 def _strict(difference: FloatArray) -> FloatArray:

@@ -107,6 +107,58 @@ def test_what_is_no_condition_is_refused(text, message):
         ParameterSpace(PARAMETERS, [text])
 
 
+@pytest.mark.parametrize("when", ["1 < 2", "2 ** 0.5 < 1 or not 3 in [3]"])
+def test_a_condition_of_constants_alone_is_refused(when):
+    with pytest.raises(InvalidInputError, match=r"names no parameter\. Name at least one, or drop"):
+        ParameterSpace([Real("x", 0, 1), Real("y", 0, 1, when=when)])
+
+
+@pytest.mark.parametrize("text", ["exp == 0.5", "n == exp", "exp(exp) == 1", "`exp` == 0.5"])
+def test_a_parameter_called_like_a_function_is_one(text):
+    parameters = [Real("exp", 0, 1), Integer("n", 0, 1)]
+    with pytest.raises(InvalidInputError, match="asks the real parameter 'exp' for equality"):
+        ParameterSpace(parameters, [text])
+    space = ParameterSpace(parameters, ["exp(exp) <= 2", "exp(n) == 1"])
+    assert not space.violations({"exp": 0.69, "n": 0})
+    assert len(space.violations({"exp": 0.7, "n": 1})) == 2
+
+
+# Two letters each of which Python takes for one name, and what it takes them for.
+ALIKE = [
+    ("ℓ", "l"),
+    ("\u00b5", "\u03bc"),
+    ("ﬁt", "fit"),
+    ("é", "e\u0301"),
+    ("ｎ", "n"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [pair for a, b in ALIKE for pair in ((a, b), (b, a))])
+def test_names_outside_ascii_are_taken_as_they_stand(one, other):
+    parameters = [Real(one, 0, 1), Real(other, 0, 1)]
+    for text in (f"{one} <= 0.1", f"1+2*{one}<1.2", f"not {one} > 0.1 and '{one}' in ['{one}']"):
+        if "in [" in text:
+            parameters = [*parameters, Categorical("k", [one, other])]
+            text = text.replace(f"'{one}' in", "k in")
+        space = ParameterSpace(parameters, [text])
+        rest = {"k": one} if len(parameters) == 3 else {}
+        assert not space.violations({one: 0.05, other: 0.9, **rest})
+        assert space.violations({one: 0.9, other: 0.05, **rest})
+    if other.isascii():
+        return
+    # Where there is one such name, the other spelling of it is taken, too.
+    alone = ParameterSpace(
+        [Real(one, 0, 1), Real("y", 0, 1, when=f"{other} < 0.5")], [f"{one} < 0.9"]
+    )
+    assert alone.decode([[-1.0, 0.0], [0.5, 0.0]]) == [{one: 0.0, "y": 0.5}, {one: 0.75}]
+
+
+def test_what_is_no_letter_is_no_name():
+    for text in ("a ≤ 3", "a − 1 <= 3", "a <= 3 × b", "½ <= a"):
+        with pytest.raises(InvalidInputError, match=r"cannot be parsed \(invalid character"):
+            ParameterSpace(PARAMETERS, [text])
+
+
 def test_a_sum_of_many_parameters_and_odd_spellings_are_taken():
     names = [f"x {i}" for i in range(300)]
     parameters = [Real(name, 0, 1) for name in names]
