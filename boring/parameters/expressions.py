@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from boring._brief import shortened
 from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.parameters.base import Parameter, is_number
+from boring.parameters.base import Parameter, identity, is_number
 from boring.parameters.choices import Choice, Fixed
 from boring.parameters.real import Real
 from boring.parameters.rounded import Rounded
@@ -390,8 +390,14 @@ def _flip(margin: FloatArray) -> FloatArray:
 
 
 def _equals(name: str, choice: Any) -> Function:
+    is_nested = isinstance(choice, list | dict)  # Python takes [1] and [true] for equal
+
+    def is_same(value: Any) -> bool:
+        is_equal = type(value) is type(choice) and value == choice
+        return is_equal and not (is_nested and identity(value) != identity(choice))
+
     def margin(columns: Columns) -> FloatArray:
-        same = [type(value) is type(choice) and value == choice for value in columns[name]]
+        same = [is_same(value) for value in columns[name]]
         absent = [value is INACTIVE for value in columns[name]]
         return np.where(absent, np.nan, np.where(same, 0.0, 1.0))
 

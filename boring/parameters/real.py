@@ -26,7 +26,7 @@ ROUNDINGS = 4  # spacings of the largest bound by which a value may be off for r
 LEAST_STEP = 4  # of these spacings: of shorter steps rounding leaves little
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Real(Parameter):
     """A real number between two bounds, one column.
 
