@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boring._brief import in_brief
+from boring.evaluation import in_words
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
@@ -179,7 +180,14 @@ class CallableConstraint(KnownConstraint):
         return str(getattr(self.function, "__qualname__", type(self.function).__qualname__))
 
     def _one(self, configuration: Configuration) -> float:
-        answer = plain(self.function(configuration))
+        try:
+            answer = plain(self.function(configuration))
+        except Exception as error:
+            raise InvalidInputError(
+                f"The constraint {self.describe()} raised {in_words(error)}, for "
+                f"{in_brief(configuration)}. It takes a dict of name to value, in which inactive "
+                "parameters are missing: return True where it does not apply."
+            ) from error
         if isinstance(answer, bool):
             return 0.0 if answer else 1.0
         if is_number(answer):

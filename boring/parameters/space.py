@@ -37,10 +37,10 @@ class ParameterSpace:
         With different names, at least one of which varies.
     constraints : sequence of str, callable or scipy.optimize.LinearConstraint
         Each must hold for every configuration. Text: ``"gain * layers <= 20"``, see
-        `boring.parameters.expressions`. A callable takes a configuration and returns True, or a
-        number that is at most zero, where it is allowed. A linear constraint has one column for
-        each `Real` and `Integer`, in their order. Text and matrices hold where a parameter that
-        they use is inactive.
+        `boring.parameters.expressions`. A callable takes a configuration, in which inactive
+        parameters are missing, and returns True, or a number that is at most zero, where it is
+        allowed. A linear constraint has one column for each `Real` and `Integer`, in their order.
+        Text and matrices hold where a parameter that they use is inactive.
 
     Raises
     ------

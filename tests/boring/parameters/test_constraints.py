@@ -12,6 +12,7 @@ from scipy.optimize import LinearConstraint
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.parameters.expressions import INACTIVE, parse
+from boring.study import Study
 
 PARAMETERS = [
     Real("a", -2, 2),
@@ -193,6 +194,27 @@ def test_callables_say_true_or_a_number_at_most_zero():
     assert not allowed(lambda c: math.nan, U).any()
     with pytest.raises(InvalidInputError, match="it returned 'yes'"):
         allowed(lambda c: "yes", U)
+
+
+def test_a_callable_that_raises_is_named_with_what_it_takes():
+    parameters = [Categorical("k", ["a", "b"]), Real("m", 0, 1, when="k == 'a'")]
+
+    def low(configuration):
+        return configuration["m"] < 0.5
+
+    space = ParameterSpace(parameters, [low])
+    assert not space.violations({"k": "a", "m": 0.2})
+    message = (
+        r"constraint .*low raised KeyError: 'm', for \{'k': 'b'\}\. .* inactive parameters are"
+    )
+    for call in (
+        lambda: space.violations({"k": "b"}),
+        lambda: space.domain.allowed([[1.0, 0.0]]),
+        lambda: Study(space, direction="minimize", seed=0).ask(),
+    ):
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            call()
+        assert "shape" not in str(caught.value)
 
 
 def test_linear_constraints_of_scipy():
