@@ -1,10 +1,10 @@
 """Numbers, and how far rounding may have moved them: 0.1 + 0.2 is 0.3.
 
-Every number goes with a size: it differs from the one that is meant by a few float64 epsilons of
-its size. Whole numbers have the size 0, they are exact; of a decimal number it is the number
-itself, and arithmetic passes sizes on as it does small changes, and adds the result's own (running
-error analysis: Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.3). A sum
-or difference that rounding explains is zero.
+Every number goes with a size: it differs from the one that is meant by half a float64 epsilon of
+its size at most. Whole numbers have the size 0, they are exact; of a decimal number it is the
+number itself, and arithmetic passes sizes on as it does small changes, and adds the result's own
+(running error analysis: Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.3).
+A sum or difference that rounding explains is zero.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from boring.typing import BoolArray, FloatArray
 
 __all__ = ["Rounded"]
 
-ROUNDING = 4.0 * float(np.finfo(float).eps)  # of the size; half an epsilon is the bound (chosen)
+ROUNDING = float(np.finfo(float).eps)  # of the size: twice the bound (chosen here)
 LARGEST_WHOLE = 2.0**53  # float64 rounds larger whole numbers
 
 

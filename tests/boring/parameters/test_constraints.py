@@ -581,6 +581,14 @@ def test_sums_of_many_steps_are_as_exact():
     assert space.violations({**configuration, "x0": 0.2})
 
 
+def test_neighbouring_values_far_from_zero_are_told_apart():
+    for parameter in (Real("x", 1e9, 1e9 + 1), Real("x", 1e9, 1e9 + 1, step=1e-6)):
+        below, at = parameter.check(1e9 + 0.49999), parameter.check(1e9 + 0.5)
+        for text, expected in (("x < 1000000000.5", [1, 0]), ("x >= 1000000000.5", [0, 1])):
+            U = parameter.encode([below, at])
+            assert allowed(text, U, [parameter]).tolist() == expected
+
+
 def test_differences_beside_large_numbers_that_do_not_enter_them_count():
     for text in (
         "log(1e300 * a) <= 690.0824",
