@@ -29,6 +29,7 @@ __all__ = [
     "Configuration",
     "IntArray",
     "Parameter",
+    "alike",
     "as_number",
     "fits_float64",
     "identity",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameter(ABC):
     """A named quantity to be chosen, and its place in the cube.
 
@@ -65,6 +66,16 @@ class Parameter(ABC):
             value = getattr(self, attribute)
             if not (isinstance(value, str) or (value is None and attribute == "when")):
                 self._refuse(f"{attribute} must be a text; received {in_brief(value)}.")
+
+    def __eq__(self, other: object) -> bool:
+        """Parameters are equal if their forms are: the choices 1 and true differ."""
+        if type(self) is not type(other) or not isinstance(other, Parameter):
+            return NotImplemented
+        return self.name == other.name and alike(self.to_dict(), other.to_dict())
+
+    def __hash__(self) -> int:
+        """Return what is the same for equal parameters."""
+        return hash((self.kind, self.name))
 
     @property
     @abstractmethod
@@ -195,3 +206,16 @@ def as_number(value: Any, parameter: Parameter, what: str) -> float | int:
 def identity(value: Any) -> str:
     """Return a text that is the same for the same JSON value: 1, 1.0 and true differ."""
     return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Say whether two JSON values are the same one; 1 and true differ, 1 and 1.0 do not."""
+    if is_number(one) and is_number(other):
+        return bool(one == other)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    return bool(one == other)

@@ -22,7 +22,7 @@ __all__ = ["Categorical", "Choice", "Fixed"]
 MARK = math.sqrt(0.5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice(Parameter):
     """What parameters have in common that take one of some values of any JSON type.
 
@@ -80,7 +80,7 @@ class Choice(Parameter):
         return position(self, self.choices, value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Categorical(Choice):
     """One of some values without an order.
 
@@ -154,7 +154,7 @@ class Categorical(Choice):
         return np.asarray(np.where(np.arange(self.n_columns) == index[:, None], MARK, -MARK))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fixed(Parameter):
     """A value of any JSON type that does not vary: part of every configuration, of no column.
 

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boring._brief import in_brief, shortened
+from boring._brief import in_brief
+from boring.evaluation import in_words
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Configuration, Parameter, is_number, plain
 from boring.parameters.expressions import parse
 from boring.parameters.real import Real
+from boring.parameters.rounded import Rounded
 from boring.parameters.whole import Integer
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
@@ -54,11 +56,6 @@ class TextConstraint(KnownConstraint):
     def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
         self.expression = parse(text, parameters)
         self.names = self.expression.names
-        if not self.names:
-            raise InvalidInputError(
-                f"The constraint {shortened(text)!r} names no parameter. Name at least one, or "
-                "drop it."
-            )
 
     def margin(
         self, columns: Mapping[str, NDArray[Any]], configurations: Sequence[Configuration]
@@ -141,10 +138,11 @@ class LinearInequalities(KnownConstraint):
         """Return the largest violation over the rows."""
         X = np.stack([columns[name] for name in self.names or ()], axis=1)
         inactive = np.isnan(X)
-        values = np.where(inactive, 0.0, X) @ self.A.T
+        values = Rounded.sums(np.where(inactive, 0.0, X), self.A)
+        upper, lower = Rounded.of(self.upper), Rounded.of(self.lower)
         left_out = (inactive[:, None, :] & (self.A != 0.0)).any(axis=2)
-        slack = np.maximum(values - self.upper, self.lower - values)
-        return np.asarray(np.where(left_out, np.minimum(slack, 0.0), slack).max(axis=1))
+        margin = np.maximum((values - upper).value, (lower - values).value)
+        return np.asarray(np.where(left_out, np.minimum(margin, 0.0), margin).max(axis=1))
 
     def to_json(self) -> dict[str, Any]:
         """Return matrix and bounds, null for an infinite bound."""
@@ -182,7 +180,14 @@ class CallableConstraint(KnownConstraint):
         return str(getattr(self.function, "__qualname__", type(self.function).__qualname__))
 
     def _one(self, configuration: Configuration) -> float:
-        answer = plain(self.function(configuration))
+        try:
+            answer = plain(self.function(configuration))
+        except Exception as error:
+            raise InvalidInputError(
+                f"The constraint {self.describe()} raised {in_words(error)}, for "
+                f"{in_brief(configuration)}. It takes a dict of name to value, in which inactive "
+                "parameters are missing: return True where it does not apply."
+            ) from error
         if isinstance(answer, bool):
             return 0.0 if answer else 1.0
         if is_number(answer):

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,9 +28,10 @@ from numpy.typing import NDArray
 
 from boring._brief import shortened
 from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.parameters.base import Parameter, is_number
+from boring.parameters.base import Parameter, identity, is_number
 from boring.parameters.choices import Choice, Fixed
 from boring.parameters.real import Real
+from boring.parameters.rounded import Rounded
 from boring.parameters.values import position
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
@@ -39,24 +41,28 @@ __all__ = ["INACTIVE", "Expression", "parse"]
 
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 Function: TypeAlias = Callable[[Columns], FloatArray]
+Number: TypeAlias = Callable[[Columns], Rounded]
 
 INACTIVE = object()
 MAX_LENGTH = 10_000
 MAX_DEPTH = 400  # of the tree: each term of a sum is one level
 LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
-TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""")
-ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+# Texts, names between backticks, and words with a letter outside ASCII, which Python respells.
+TOKENS = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\w*[^\x00-\x7f](?:\w|[^\x00-\x7f])*"""
+)
+ARITHMETIC: dict[type, Callable[[Rounded, Rounded], Rounded]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
 }
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
+FUNCTIONS: dict[str, Callable[[Rounded], Rounded]] = {
+    "abs": operator.abs,
+    "exp": Rounded.exp,
+    "log": Rounded.log,
+    "sqrt": Rounded.sqrt,
 }
 
 
@@ -81,7 +87,8 @@ def parse(text: str, parameters: Mapping[str, Parameter]) -> Expression:
     Parameters
     ----------
     text : str
-        Names that are no Python identifiers stand between backticks.
+        Names that are no Python identifiers stand between backticks. Letters outside ASCII are
+        those of the name, but where there is one parameter only that looks like it.
     parameters : mapping of name to Parameter
 
     Returns
@@ -113,10 +120,10 @@ class _Parser:
             prefix += "_"
 
         def replace(match: re.Match[str]) -> str:
-            if not match[0].startswith("`"):
+            if not (match[0].startswith("`") or match[0].isidentifier()):
                 return match[0]
             placeholder = f"{prefix}{len(self.quoted)}"
-            self.quoted[placeholder] = match[0][1:-1]
+            self.quoted[placeholder] = self.spelled(match[0].strip("`"))
             return placeholder
 
         try:
@@ -136,7 +143,19 @@ class _Parser:
                 value = truth(columns)
             return np.where(np.isnan(value), np.inf, value)
 
+        if not self.used:
+            raise InvalidInputError(
+                f"The condition {shortened(self.text, 80)!r} names no parameter. Name at least "
+                "one, or drop it."
+            )
         return Expression(self.text, tuple(self.used), tree, margin)
+
+    def spelled(self, name: str) -> str:
+        """Return a name as the parameters spell it, if one alone looks like it."""
+        if name in self.parameters:
+            return name
+        alike = [known for known in self.parameters if _looks(known) == _looks(name)]
+        return alike[0] if len(alike) == 1 else name
 
     def descend(self, node: ast.expr) -> None:
         """Refuse a node that holds more levels than evaluation can descend."""
@@ -208,12 +227,12 @@ class _Parser:
             equal = self.equality(left, right)
             return equal if isinstance(op, ast.Eq) else _negated(equal)
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-            first, second = self.side(left), self.side(right)
             if isinstance(op, ast.Gt | ast.GtE):
-                first, second = second, first
+                left, right = right, left
+            difference = self.difference(left, right)
             if isinstance(op, ast.LtE | ast.GtE):
-                return lambda columns: first(columns) - second(columns)
-            return lambda columns: _strict(first(columns) - second(columns))
+                return difference
+            return lambda columns: _strict(difference(columns))
         self.refuse("has a comparison other than < <= > >= == != in")
 
     def choice(self, parameter: Parameter, constant: Any) -> Any:
@@ -238,34 +257,33 @@ class _Parser:
             constant = _constant(right)
             if constant is not _NOTHING and not (parameter.is_numeric and is_number(constant)):
                 return _equals(parameter.name, self.choice(parameter, constant))
-        for node in ast.walk(ast.Tuple([left, right], ast.Load())):
-            if isinstance(node, ast.Name) and node.id not in FUNCTIONS:
-                parameter = self.parameter(node)
-                if isinstance(parameter, Real) and parameter.step is None:
-                    self.refuse(
-                        f"asks the real parameter {parameter.name!r} for equality, which almost "
-                        "no point satisfies: compute that parameter from the others instead"
-                    )
-        first, second = self.side(left), self.side(right)
-        return lambda columns: np.abs(first(columns) - second(columns))
+        for node in (*_names(left), *_names(right)):
+            parameter = self.parameter(node)
+            if isinstance(parameter, Real) and parameter.step is None:
+                self.refuse(
+                    f"asks the real parameter {parameter.name!r} for equality, which almost "
+                    "no point satisfies: compute that parameter from the others instead"
+                )
+        difference = self.difference(left, right)
+        return lambda columns: np.abs(difference(columns))
 
-    def number(self, node: ast.expr) -> Function:
+    def number(self, node: ast.expr) -> Number:
         """Return the value of a node that is a number."""
         if isinstance(node, ast.Constant) and is_number(node.value):
-            value = as_float(node.value)
-            return lambda columns: np.asarray(value)
+            value = Rounded.of(as_float(node.value))
+            return lambda columns: value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             operand = self.number(node.operand)
-            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
-            return lambda columns: sign * operand(columns)
+            sign = operator.neg if isinstance(node.op, ast.USub) else operator.pos
+            return lambda columns: sign(operand(columns))
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
             apply = ARITHMETIC[type(node.op)]
             left, right = self.number(node.left), self.number(node.right)
-            return lambda columns: np.asarray(apply(left(columns), right(columns)))
+            return lambda columns: apply(left(columns), right(columns))
         if isinstance(node, ast.Call) and not node.keywords and len(node.args) == 1:
             if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
                 function, argument = FUNCTIONS[node.func.id], self.number(node.args[0])
-                return lambda columns: np.asarray(function(argument(columns)))
+                return lambda columns: function(argument(columns))
         if isinstance(node, ast.Name):
             parameter = self.parameter(node)
             if parameter.is_numeric and not parameter.is_exact:
@@ -275,22 +293,31 @@ class _Parser:
                     "function of a configuration"
                 )
             if parameter.is_numeric:
-                return lambda columns: columns[parameter.name]
+                return lambda columns: Rounded.of(columns[parameter.name])
             self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")
         self.refuse(f"needs a number where it has {ast.unparse(node)!r}")
 
-    def side(self, node: ast.expr) -> Function:
-        """Return the value of one side of a comparison, which is no sum that float64 rounds."""
-        value = self.number(node)
-        is_alone = isinstance(node, ast.Name) or not _vary(node)
-        wholes = None if is_alone else self.wholes(node)
-        if wholes is not None and not wholes.is_exact:
-            self.refuse(
-                "computes in float64, which rounds whole numbers beyond 2**53; a sum in it may "
-                "reach them: count from another origin or in a larger unit, or pass a function of "
-                "a configuration"
-            )
-        return value
+    def difference(self, left: ast.expr, right: ast.expr) -> Function:
+        """Return ``left - right``, 0 where rounding alone makes a difference."""
+        first, second = self.number(left), self.number(right)
+        whole, other = self.wholes(left), self.wholes(right)
+        for node, own, beside in ((left, whole, other), (right, other, whole)):
+            if own is None or own.is_exact:
+                continue
+            if _vary(node):
+                self.refuse(
+                    "computes in float64, which rounds whole numbers beyond 2**53; a sum in it may "
+                    "reach them: count from another origin or in a larger unit, or pass a function "
+                    "of a configuration"
+                )
+            if beside is not None and own.largest <= 2 * beside.largest:
+                self.refuse(
+                    f"computes in float64, which rounds {ast.unparse(node)}: compare with a number "
+                    "that it holds, or pass a function of a configuration"
+                )
+        if whole is not None and other is not None:
+            return lambda columns: first(columns).value - second(columns).value
+        return lambda columns: (first(columns) - second(columns)).value
 
     def wholes(self, node: ast.expr) -> Wholes | None:
         """Return what a sum of whole numbers and multiples of them may reach; None of others."""
@@ -324,8 +351,20 @@ def _constant(node: ast.expr) -> Any:
         return _NOTHING
 
 
+def _looks(name: str) -> str:
+    """Return a name as Python reads it: the same for letters that look the same."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _names(node: ast.expr) -> list[ast.Name]:
+    """Return the names in a number that stand for parameters, and for no function."""
+    parts = list(ast.walk(node))
+    functions = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+    return [part for part in parts if isinstance(part, ast.Name) and id(part) not in functions]
+
+
 def _vary(node: ast.expr) -> bool:
-    return any(isinstance(part, ast.Name) for part in ast.walk(node))
+    return bool(_names(node))
 
 
 def _strict(difference: FloatArray) -> FloatArray:
@@ -351,8 +390,14 @@ def _flip(margin: FloatArray) -> FloatArray:
 
 
 def _equals(name: str, choice: Any) -> Function:
+    is_nested = isinstance(choice, list | dict)  # Python takes [1] and [true] for equal
+
+    def is_same(value: Any) -> bool:
+        is_equal = type(value) is type(choice) and value == choice
+        return is_equal and not (is_nested and identity(value) != identity(choice))
+
     def margin(columns: Columns) -> FloatArray:
-        same = [type(value) is type(choice) and value == choice for value in columns[name]]
+        same = [is_same(value) for value in columns[name]]
         absent = [value is INACTIVE for value in columns[name]]
         return np.where(absent, np.nan, np.where(same, 0.0, 1.0))
 

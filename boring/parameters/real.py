@@ -22,9 +22,11 @@ LINEAR_DIGITS = 12  # decimal digits of a linear value, counted from the width o
 MIN_DECADES = 3  # a continuous range must have at least 10^3 values that can be told apart
 NEAR = 0.51  # of the spacing: what is as near as this to an end is the end
 ON_A_STEP = 1e-6  # of a step: how far a given value may lie from the next step
+ROUNDINGS = 4  # spacings of the largest bound by which a value may be off for rounding alone
+LEAST_STEP = 4  # of these spacings: of shorter steps rounding leaves little
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Real(Parameter):
     """A real number between two bounds, one column.
 
@@ -49,7 +51,8 @@ class Real(Parameter):
     ------
     InvalidInputError
         If the bounds are not finite with ``low < high``, too near each other for double
-        precision, or do not suit ``log`` or ``step``.
+        precision, or do not suit ``log`` or ``step``; if a step is shorter than four spacings of
+        float64 at the bounds.
 
     Examples
     --------
@@ -117,22 +120,22 @@ class Real(Parameter):
     def check(self, value: Any) -> float:
         """Return the value at the parameter's resolution."""
         number = as_float(as_number(value, self, "the value"))
-        largest = max(abs(self.low), abs(self.high))
-        slack = np.spacing(largest) * 4
+        slack = self._spacing * ROUNDINGS
         if isinstance(value, np.float32 | np.float16):  # a bound that was rounded to fewer digits
-            slack = np.finfo(type(value)).eps * largest
+            slack = float(np.finfo(type(value)).eps) * max(abs(self.low), abs(self.high))
         if not self.low - slack <= number <= self.high + slack:
             self._refuse_value(
                 f"the value must lie between {self.low!r} and {self.high!r}; received {number!r}."
             )
         if self.step is not None:
             index = (number - self.low) / self.step
-            if abs(index - round(index)) > ON_A_STEP:
+            nearest = min(max(round(index), 0), self._steps.count - 1)
+            if abs(index - nearest) > self._off_a_step:
                 self._refuse_value(
                     f"the value must be {self.low!r} plus a multiple of {self.step!r}; received "
-                    f"{number!r}. The nearest is {self._stepped(round(index))!r}."
+                    f"{number!r}. The nearest is {self._stepped(nearest)!r}."
                 )
-            return self._stepped(round(index))
+            return self._stepped(nearest)
         number = min(max(number, self.low), self.high)
         # Python's rounding ends on the same decimals as `rounded_to`, faster for one number.
         rounded = round(number, self._places if not self.log else self._places_of(number))
@@ -177,16 +180,33 @@ class Real(Parameter):
     def _check_step(self) -> None:
         """Check the step and move ``high`` to the last value it reaches, as Optuna does."""
         step = as_float(as_number(self.step, self, "step"))
-        if self.log or not 0 < step <= (self.high - self.low) * (1 + ON_A_STEP):
+        object.__setattr__(self, "step", step)
+        if self.log or not 0 < step * (1.0 - self._off_a_step) <= self.high - self.low:
             self._refuse(
                 "step must be positive, at most high - low, and not be joined with log; received "
                 f"step = {step!r}, log = {self.log}."
             )
-        object.__setattr__(self, "step", step)
+        if step < LEAST_STEP * self._spacing:
+            self._refuse(
+                f"step = {step!r} is too short beside the bounds {self.low!r} and {self.high!r}, "
+                f"where float64 has a number every {self._spacing:.2g}. Count from another "
+                "origin, or take a longer step."
+            )
         object.__setattr__(self, "low", self._stepped(0))
-        count = math.floor((self.high - self.low) / step + ON_A_STEP)
+        count = math.floor((self.high - self.low) / step + self._off_a_step)
         Steps.check(count + 1, self)
         object.__setattr__(self, "high", self._stepped(count))
+
+    @property
+    def _spacing(self) -> float:
+        """Distance of the float64 numbers beside the larger bound."""
+        return float(np.spacing(max(abs(self.low), abs(self.high))))
+
+    @property
+    def _off_a_step(self) -> float:
+        """How far a given value may lie from the next step, in steps: far from zero, further."""
+        step = self.step or 1.0
+        return ON_A_STEP + min(ROUNDINGS * self._spacing / step, 0.25)
 
     def _stepped(self, index: int) -> float:
         step = self.step or 1.0

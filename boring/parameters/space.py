@@ -14,7 +14,7 @@ from boring._brief import in_brief, shortened
 from boring.domain import Domain
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.fixing import FixedDomain
-from boring.parameters.base import Configuration, Parameter
+from boring.parameters.base import Configuration, Parameter, alike
 from boring.parameters.configurations import active_names, checked_configuration
 from boring.parameters.constraints import CallableConstraint, KnownConstraint, as_constraint
 from boring.parameters.encoding import EncodedDomain, Encoding
@@ -37,10 +37,10 @@ class ParameterSpace:
         With different names, at least one of which varies.
     constraints : sequence of str, callable or scipy.optimize.LinearConstraint
         Each must hold for every configuration. Text: ``"gain * layers <= 20"``, see
-        `boring.parameters.expressions`. A callable takes a configuration and returns True, or a
-        number that is at most zero, where it is allowed. A linear constraint has one column for
-        each `Real` and `Integer`, in their order. Text and matrices hold where a parameter that
-        they use is inactive.
+        `boring.parameters.expressions`. A callable takes a configuration, in which inactive
+        parameters are missing, and returns True, or a number that is at most zero, where it is
+        allowed. A linear constraint has one column for each `Real` and `Integer`, in their order.
+        Text and matrices hold where a parameter that they use is inactive.
 
     Raises
     ------
@@ -343,10 +343,14 @@ class ParameterSpace:
     from_json = from_file
 
     def __eq__(self, other: object) -> bool:
-        """Spaces are equal if their parameters and constraints are, callables by identity."""
+        """Spaces are equal if their parameters, in order, and constraints are.
+
+        Callables are so by identity, choices as `boring.parameters.base.alike` says.
+        """
         if not isinstance(other, ParameterSpace):
             return NotImplemented
-        return self.to_dict() == other.to_dict() and self.callables == other.callables
+        is_same = self.names == other.names and alike(self.to_dict(), other.to_dict())
+        return is_same and self.callables == other.callables
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import difflib
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from boring._brief import in_brief
-from boring.parameters.base import Parameter, identity, is_missing, is_number, plain
+from boring.parameters.base import Parameter, alike, identity, is_missing, is_number, plain
 from boring.validation import as_float
 
-__all__ = ["check_choices", "check_json", "position", "with_tuples"]
+__all__ = ["check_choices", "check_json", "found_at", "position", "with_tuples"]
 
 SHOWN = 8  # choices listed in a message
 
@@ -69,20 +68,30 @@ def check_choices(parameter: Parameter, choices: Any) -> tuple[Any, ...]:
     return checked
 
 
+def found_at(choices: Sequence[Any], value: Any) -> int | None:
+    """Return the index of a JSON value, None if it is no choice.
+
+    Numbers match by value, since data frames turn 1 into 1.0; of the choices [1] and [1.0] the very
+    one is taken.
+    """
+    found = None
+    for index, choice in enumerate(choices):
+        if alike(choice, value):
+            if not isinstance(choice, list | dict) or identity(choice) == identity(value):
+                return index
+            found = index if found is None else found
+    return found
+
+
 def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
-    """Return the index of a value; numbers match by value, since data frames turn 1 into 1.0."""
+    """Return the index of a value, or refuse it in the parameter's name."""
     value = plain(value)
     if is_missing(value):
         hint = " (a data frame may have turned None into NaN)" if None in choices else ""
         parameter._refuse(f"the value is NaN, which stands for no choice{hint}.")
-    for index, choice in enumerate(choices):
-        if is_number(choice) and is_number(value):
-            if choice == value:
-                return index
-        elif type(choice) is type(value) and choice == value:
-            return index
-    if (lists := _without_tuples(value)) is not value:
-        return position(parameter, choices, lists)
+    found = found_at(choices, _as_lists(value))
+    if found is not None:
+        return found
     names = [choice for choice in choices if isinstance(choice, str)]
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -91,13 +100,11 @@ def position(parameter: Parameter, choices: Sequence[Any], value: Any) -> int:
     parameter._refuse_value(f"the value must {rule}; received {in_brief(value)}.{hint}")
 
 
-def _without_tuples(value: Any) -> Any:
-    """Return a value with lists for tuples; the very value if it has none."""
+def _as_lists(value: Any) -> Any:
+    """Return a value with lists for tuples and arrays, and Python's scalars for numpy's."""
+    value = plain(value)
     if isinstance(value, tuple | list):
-        items = [_without_tuples(item) for item in value]
-        is_same = isinstance(value, list) and all(map(operator.is_, items, value))
-        return value if is_same else items
+        return [_as_lists(item) for item in value]
     if isinstance(value, dict):
-        found = {key: _without_tuples(item) for key, item in value.items()}
-        return value if all(found[key] is item for key, item in value.items()) else found
+        return {key: _as_lists(item) for key, item in value.items()}
     return value

@@ -21,7 +21,7 @@ from boring.validation import as_float
 __all__ = ["Integer", "Ordinal"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Integer(Parameter):
     """A whole number between two bounds, one column; places as in `boring.parameters.steps`.
 
@@ -174,7 +174,7 @@ class Integer(Parameter):
         return int(number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ordinal(Choice):
     """One of some ordered values, evenly spaced on one column whatever they are.
 

@@ -348,8 +348,8 @@ def _cell(space: ParameterSpace, name: str, text: str) -> Any:
             if written == wanted:
                 return value
     for value, written in texts:
-        if isinstance(value, bool) and written.upper() == text.strip():
-            return value  # as spreadsheets write it
+        if isinstance(value, bool) and written.casefold() == text.strip().casefold():
+            return value  # as spreadsheets (TRUE) and JSON (true) write it
     for kind in (int, float):
         try:
             return from_text(text, kind)

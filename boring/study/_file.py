@@ -12,6 +12,7 @@ from boring.exceptions import JournalError
 from boring.journal import JournalContents, journal_exists, read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import ParameterSpace
+from boring.parameters.base import alike
 from boring.validation import as_float
 
 __all__ = ["check_may_be_study", "space_of_file", "start_file"]
@@ -64,10 +65,10 @@ def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
             "a shell)."
         )
     space = ParameterSpace.from_dict(study["space"]) if given is None else ParameterSpace.of(given)
-    if given is not None and canonical(space.to_dict(), "space") != study["space"]:
+    if given is not None and not _is_described(space, study["space"]):
         raise JournalError(
             f"A study keeps its parameters; line 1 of {contents.path} has others than the space "
-            "that was passed. Pass the same space, or none."
+            "that was passed, or another order of them. Pass the same space, or none."
         )
     if contents.space != space.box:
         raise JournalError(
@@ -75,6 +76,12 @@ def space_of_file(contents: JournalContents, given: Any) -> ParameterSpace:
             f"{contents.path} are others. Put the line back as it was."
         )
     return space
+
+
+def _is_described(space: ParameterSpace, stored: Any) -> bool:
+    """Say whether a space is the stored one; the order of its parameters is that of the columns."""
+    described = canonical(space.to_dict(), "space")
+    return alike(described, stored) and space.names == list(stored["parameters"])
 
 
 def _digest(described: Any) -> str:

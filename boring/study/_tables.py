@@ -14,6 +14,7 @@ from boring._whole_file import whole_file
 from boring.extras import require
 from boring.history import History, Tell
 from boring.parameters import ParameterSpace
+from boring.parameters.values import found_at
 
 __all__ = ["dataframe", "labels", "named_constraints", "rows_of_history", "texts_of", "write_csv"]
 
@@ -116,9 +117,5 @@ def texts_of(space: ParameterSpace, name: str) -> Texts:
 
 def _text(cell: Any, texts: Texts) -> Any:
     """Return a cell as it is written."""
-    return next((text for value, text in texts if _is_same(value, cell)), cell)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one choice: 1 and True are two."""
-    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+    found = found_at([value for value, _ in texts], cell)
+    return cell if found is None else texts[found][1]

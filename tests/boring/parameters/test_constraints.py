@@ -12,6 +12,7 @@ from scipy.optimize import LinearConstraint
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 from boring.parameters.expressions import INACTIVE, parse
+from boring.study import Study
 
 PARAMETERS = [
     Real("a", -2, 2),
@@ -107,6 +108,58 @@ def test_what_is_no_condition_is_refused(text, message):
         ParameterSpace(PARAMETERS, [text])
 
 
+@pytest.mark.parametrize("when", ["1 < 2", "2 ** 0.5 < 1 or not 3 in [3]"])
+def test_a_condition_of_constants_alone_is_refused(when):
+    with pytest.raises(InvalidInputError, match=r"names no parameter\. Name at least one, or drop"):
+        ParameterSpace([Real("x", 0, 1), Real("y", 0, 1, when=when)])
+
+
+@pytest.mark.parametrize("text", ["exp == 0.5", "n == exp", "exp(exp) == 1", "`exp` == 0.5"])
+def test_a_parameter_called_like_a_function_is_one(text):
+    parameters = [Real("exp", 0, 1), Integer("n", 0, 1)]
+    with pytest.raises(InvalidInputError, match="asks the real parameter 'exp' for equality"):
+        ParameterSpace(parameters, [text])
+    space = ParameterSpace(parameters, ["exp(exp) <= 2", "exp(n) == 1"])
+    assert not space.violations({"exp": 0.69, "n": 0})
+    assert len(space.violations({"exp": 0.7, "n": 1})) == 2
+
+
+# Two letters each of which Python takes for one name, and what it takes them for.
+ALIKE = [
+    ("ℓ", "l"),
+    ("\u00b5", "\u03bc"),
+    ("ﬁt", "fit"),
+    ("é", "e\u0301"),
+    ("ｎ", "n"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), [pair for a, b in ALIKE for pair in ((a, b), (b, a))])
+def test_names_outside_ascii_are_taken_as_they_stand(one, other):
+    parameters = [Real(one, 0, 1), Real(other, 0, 1)]
+    for text in (f"{one} <= 0.1", f"1+2*{one}<1.2", f"not {one} > 0.1 and '{one}' in ['{one}']"):
+        if "in [" in text:
+            parameters = [*parameters, Categorical("k", [one, other])]
+            text = text.replace(f"'{one}' in", "k in")
+        space = ParameterSpace(parameters, [text])
+        rest = {"k": one} if len(parameters) == 3 else {}
+        assert not space.violations({one: 0.05, other: 0.9, **rest})
+        assert space.violations({one: 0.9, other: 0.05, **rest})
+    if other.isascii():
+        return
+    # Where there is one such name, the other spelling of it is taken, too.
+    alone = ParameterSpace(
+        [Real(one, 0, 1), Real("y", 0, 1, when=f"{other} < 0.5")], [f"{one} < 0.9"]
+    )
+    assert alone.decode([[-1.0, 0.0], [0.5, 0.0]]) == [{one: 0.0, "y": 0.5}, {one: 0.75}]
+
+
+def test_what_is_no_letter_is_no_name():
+    for text in ("a ≤ 3", "a − 1 <= 3", "a <= 3 × b", "½ <= a"):
+        with pytest.raises(InvalidInputError, match=r"cannot be parsed \(invalid character"):
+            ParameterSpace(PARAMETERS, [text])
+
+
 def test_a_sum_of_many_parameters_and_odd_spellings_are_taken():
     names = [f"x {i}" for i in range(300)]
     parameters = [Real(name, 0, 1) for name in names]
@@ -141,6 +194,27 @@ def test_callables_say_true_or_a_number_at_most_zero():
     assert not allowed(lambda c: math.nan, U).any()
     with pytest.raises(InvalidInputError, match="it returned 'yes'"):
         allowed(lambda c: "yes", U)
+
+
+def test_a_callable_that_raises_is_named_with_what_it_takes():
+    parameters = [Categorical("k", ["a", "b"]), Real("m", 0, 1, when="k == 'a'")]
+
+    def low(configuration):
+        return configuration["m"] < 0.5
+
+    space = ParameterSpace(parameters, [low])
+    assert not space.violations({"k": "a", "m": 0.2})
+    message = (
+        r"constraint .*low raised KeyError: 'm', for \{'k': 'b'\}\. .* inactive parameters are"
+    )
+    for call in (
+        lambda: space.violations({"k": "b"}),
+        lambda: space.domain.allowed([[1.0, 0.0]]),
+        lambda: Study(space, direction="minimize", seed=0).ask(),
+    ):
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            call()
+        assert "shape" not in str(caught.value)
 
 
 def test_linear_constraints_of_scipy():
@@ -370,3 +444,161 @@ def test_a_matrix_sums_no_integers_beyond_what_float64_holds():
         ParameterSpace(LARGE, [LinearConstraint([row], ub=2**62)])
     steps = [Integer(name, 0, 2**60, step=2**20) for name in "ab"]
     ParameterSpace(steps, ["a + 3 * b <= 0", LinearConstraint([[1, 3]], ub=0)])
+
+
+TENTHS = [Real(name, 0, 1, step=0.1) for name in "abc"]
+DECIMALS = [Ordinal(name, [k / 10 for k in range(11)]) for name in "abc"]
+WHOLES = [Integer(name, 0, 10) for name in "abc"]
+ROWS_OF_TENTHS = list(product(range(11), repeat=3))
+
+
+def held(constraint, parameters, scale):
+    """Whether a constraint holds at all points; of single ones `check` must say the same."""
+    space = ParameterSpace(parameters, [constraint])
+    rows = [{n: k / scale for n, k in zip("abc", row, strict=True)} for row in ROWS_OF_TENTHS]
+    found = space.domain.allowed(space.encode_checked(rows)).tolist()
+    for row, holds in list(zip(rows, found, strict=True))[::29]:
+        assert (not space.violations(row)) == holds
+    return found
+
+
+# Text of tenths, and what it means of a tenth of whole numbers.
+OF_TENTHS = [
+    ("a + b <= 0.3", lambda a, b, c: a + b <= 3),
+    ("a + b < 0.3", lambda a, b, c: a + b < 3),
+    ("0.3 >= a + b", lambda a, b, c: a + b <= 3),
+    ("0.3 > a + b", lambda a, b, c: a + b < 3),
+    ("not a + b > 0.3", lambda a, b, c: a + b <= 3),
+    ("a + b == 0.3", lambda a, b, c: a + b == 3),
+    ("a + b != 0.3", lambda a, b, c: a + b != 3),
+    ("a + b in [0.3, 0.7]", lambda a, b, c: a + b in (3, 7)),
+    ("a + b not in [0.3, 0.7]", lambda a, b, c: a + b not in (3, 7)),
+    ("a + b + c == 1", lambda a, b, c: a + b + c == 10),
+    ("a - b == c", lambda a, b, c: a - b == c),
+    ("0.1 <= a + b - c < 0.7", lambda a, b, c: 1 <= a + b - c < 7),
+    ("0.1*a + 0.2*b <= 0.07", lambda a, b, c: a + 2 * b <= 7),
+    ("a * b <= c", lambda a, b, c: a * b <= 10 * c),
+    ("a / 3 == b", lambda a, b, c: a == 3 * b),
+    ("a ** 2 + b ** 2 == c ** 2", lambda a, b, c: a * a + b * b == c * c),
+    ("sqrt(a ** 2 + b ** 2) <= c", lambda a, b, c: a * a + b * b <= c * c),
+    ("sqrt(a + b - 0.3) >= 0", lambda a, b, c: a + b >= 3),
+    ("sqrt(a + b - 0.3) + c <= 0.3", lambda a, b, c:
+     c <= 3 <= a + b and 10 * (a + b - 3) <= (3 - c) ** 2),
+    ("1 / (a + b - 0.3) <= 5", lambda a, b, c: a + b < 3 or a + b >= 5),
+    ("abs(a + b - 0.3) <= 0.2", lambda a, b, c: abs(a + b - 3) <= 2),
+    ("exp(log(0.1 + a)) <= 0.4", lambda a, b, c: a <= 3),
+    ("a < 0.3", lambda a, b, c: a < 3),
+    ("a < b", lambda a, b, c: a < b),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "rule"), OF_TENTHS)
+def test_rounding_neither_bars_nor_admits_what_lies_on_the_edge(text, rule):
+    """Of a + b <= 0.3, for one, 0.1 and 0.2 broke it by 5.55e-17."""
+    expected = [rule(*row) for row in ROWS_OF_TENTHS]
+    for parameters in (TENTHS, DECIMALS):
+        assert held(text, parameters, 10) == expected
+
+
+def test_rounding_of_constants_is_no_difference_either():
+    expected = [a + 2 * b <= 7 for a, b, c in ROWS_OF_TENTHS]
+    assert held("0.1*a + 0.2*b <= 0.7", WHOLES, 1) == expected
+    assert held(LinearConstraint([[0.1, 0.2, 0]], ub=0.7), WHOLES, 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        (LinearConstraint([[1, 1, 0]], ub=0.3), lambda a, b, c: a + b <= 3),
+        (LinearConstraint([[-1, -1, 0]], lb=-0.3), lambda a, b, c: a + b <= 3),
+        (LinearConstraint([[1, 1, 1]], 1, 1), lambda a, b, c: a + b + c == 10),
+        (LinearConstraint([[0.1, 0.7, 0]], 0.07, 0.21), lambda a, b, c: 7 <= a + 7 * b <= 21),
+    ],
+)
+def test_rounding_of_a_matrix_is_no_difference(given, rule):
+    assert held(given, TENTHS, 10) == [rule(*row) for row in ROWS_OF_TENTHS]
+
+
+def test_conditions_on_sums_hold_where_the_sums_are_equal():
+    space = ParameterSpace([*TENTHS[:2], Real("u", 0, 1, when="a + b == 0.3")])
+    found = space.decode(space.snap(np.random.default_rng(0).uniform(-1, 1, (500, 3))))
+    assert sum("u" in c for c in found) > 5
+    assert all(("u" in c) == (round(10 * (c["a"] + c["b"])) == 3) for c in found)
+    assert space.check({"a": 0.1, "b": 0.2, "u": 0.5})["u"] == 0.5
+
+
+def test_every_mixture_of_steps_can_be_asked():
+    space = ParameterSpace(TENTHS, ["a + b + c == 1"])
+    U = space.encode([{n: k / 10 for n, k in zip("abc", r, strict=True)} for r in ROWS_OF_TENTHS])
+    assert space.domain.allowed(U).sum() == 66
+
+
+def test_whole_numbers_are_compared_exactly():
+    for low in (0, 2**52 - 9):
+        parameters = [Integer(name, low, low + 9) for name in "ab"]
+        for text, rule in (
+            ("a < b", lambda a, b: a < b),
+            ("a <= b", lambda a, b: a <= b),
+            ("a == b", lambda a, b: a == b),
+            ("a != b", lambda a, b: a != b),
+            ("a - b > 1", lambda a, b: a - b > 1),
+        ):
+            space = ParameterSpace(parameters, [text])
+            rows = [{"a": low + i, "b": low + j} for i in range(10) for j in range(10)]
+            found = space.domain.allowed(space.encode(rows)).tolist()
+            assert found == [rule(**row) for row in rows]
+    # Products are compared exactly as far as float64 holds them.
+    factors = [Integer(name, 2**26 - 9, 2**26) for name in "ab"]
+    space = ParameterSpace(factors, [f"a * b <= {2**52 - 2**27}"])
+    rows = [{"a": 2**26 - i, "b": 2**26 - j} for i in range(10) for j in range(10)]
+    found = space.domain.allowed(space.encode(rows)).tolist()
+    assert found == [row["a"] * row["b"] <= 2**52 - 2**27 for row in rows]
+    steps = [Integer(name, 0, 2**60, step=2**20) for name in "ab"]
+    space = ParameterSpace(steps, [f"a + 3 * b <= {2**62 - 2**20}"])
+    assert space.violations({"a": 2**60, "b": 2**60})
+    assert not space.violations({"a": 2**60 - 2**20, "b": 2**60})
+
+
+def test_a_number_beyond_float64_beside_whole_ones_is_refused():
+    with pytest.raises(InvalidInputError, match="which rounds 9007199254740993: compare"):
+        ParameterSpace([Integer("n", 2**53 - 5, 2**53)], ["n < 9007199254740993"])
+    ParameterSpace([Integer("n", 2**53 - 5, 2**53)], [f"n < {10**200}"])
+
+
+def test_sums_of_many_steps_are_as_exact():
+    n = 300
+    parameters = [Real(f"x{i}", 0, 1, step=0.1) for i in range(n)]
+    text = " + ".join(p.name for p in parameters) + f" == {n / 10}"
+    U = np.tile(parameters[0].encode([0.1]), (3, n))
+    U[1:, 0] = parameters[0].encode([0.2])[0, 0]
+    U[2, 1] = -1.0
+    for constraint in (text, LinearConstraint(np.ones((1, n)), n / 10, n / 10)):
+        assert allowed(constraint, U, parameters).tolist() == [True, False, True]
+    sizes = [Real(f"x{i}", 0, 10.0**i, step=10.0**i / 10) for i in range(6)]
+    space = ParameterSpace(sizes, ["x0 + x1 + x2 + x3 + x4 + x5 <= 11111.1"])
+    configuration = {f"x{i}": 10.0**i / 10 for i in range(6)}
+    assert not space.violations(configuration)
+    assert space.violations({**configuration, "x0": 0.2})
+
+
+def test_neighbouring_values_far_from_zero_are_told_apart():
+    for parameter in (Real("x", 1e9, 1e9 + 1), Real("x", 1e9, 1e9 + 1, step=1e-6)):
+        below, at = parameter.check(1e9 + 0.49999), parameter.check(1e9 + 0.5)
+        for text, expected in (("x < 1000000000.5", [1, 0]), ("x >= 1000000000.5", [0, 1])):
+            U = parameter.encode([below, at])
+            assert allowed(text, U, [parameter]).tolist() == expected
+
+
+def test_differences_beside_large_numbers_that_do_not_enter_them_count():
+    for text in (
+        "log(1e300 * a) <= 690.0824",
+        "a / 1e10 <= 5e-11",
+        "1e10 * a <= 5e9",
+        "exp(700 * a) <= 1e152",
+    ):
+        space = ParameterSpace([Real("a", 0, 1)], [text])
+        assert space.violations({"a": 0.51})
+        assert not space.violations({"a": 0.48})
+    assert ParameterSpace([Integer("n", 0, 1), Real("x", 0, 1)], ["1 / n <= x"]).violations(
+        {"n": 0, "x": 1}
+    )

@@ -215,6 +215,52 @@ def test_steps_are_the_decimal_numbers_that_one_means():
         parameter.check(0.13)
 
 
+@pytest.mark.parametrize(
+    ("low", "width", "step"),
+    [
+        (499_650_000, 10_000, 0.01),
+        (-499_650_000, 10_000, 0.01),
+        (1.7e9, 100, 0.01),
+        (1e9, 1, 0.001),
+        (1e9 + 0.1, 0.8, 0.1),
+        (0, 1, 1e-11),
+        (-1, 2, 2e-13),
+        (1.7e18, 10_240, 1024),
+    ],
+)
+def test_steps_are_found_again_however_far_from_zero(low, width, step):
+    parameter = Real("x", low, low + width, step=step)
+    assert parameter.n_values == round(width / step) + 1
+    U = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+    values = parameter.decode(U)
+    assert len(set(values)) > min(parameter.n_values, 300) // 2
+    assert [parameter.check(value) for value in values] == values
+    assert parameter.decode(parameter.encode(values)) == values
+    # So are the numbers of other programs, which may differ in the last digit.
+    assert [parameter.check(np.nextafter(value, 0)) for value in values] == values
+    with pytest.raises(InvalidInputError, match="plus a multiple of"):
+        parameter.check(values[0] + 0.5 * step)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "step"),
+    [(1e16, 1e16 + 8, 2), (1e9, 1e9 + 1, 1e-7), (1.7e18, 1.7e18 + 1e4, 1000)],
+)
+def test_steps_that_doubles_hardly_tell_apart_are_refused(low, high, step):
+    with pytest.raises(InvalidInputError, match=r"step = .* beside .* Count from another origin"):
+        Real("x", low, high, step=step)
+
+
+def test_no_step_lies_beyond_the_bounds():
+    for value in (np.float32(1e9 + 64), 1.7e18 + 11 * 1024, 1.7e18 - 1024):
+        low = 0 if value < 1e18 else 1.7e18
+        parameter = Real("x", low, 1e9 if low == 0 else low + 10_240, step=1 if low == 0 else 1024)
+        with pytest.raises(InvalidInputError, match="Parameter 'x': the value must"):
+            parameter.check(value)
+    with pytest.raises(InvalidInputError, match="step must be positive, at most"):
+        Real("x", 0, 1, step=10**400)
+
+
 def test_inactive_parameters_sit_at_zero_and_make_no_configuration_twice():
     space = ParameterSpace(
         [Categorical("k", ["a", "b"]), Integer("n", 1, 5, when="k == 'b'"), Real("x", 0, 1)]

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import fields
 
 import ConfigSpace
 import numpy as np
@@ -377,6 +378,61 @@ def test_to_configspace_and_back():
         to_configspace(ParameterSpace([Real("x", 0, 1, step=0.5)]))
     with pytest.raises(InvalidInputError, match="ConfigSpace refuses"):
         to_configspace(ParameterSpace([Categorical("x", [1, True, "a"])]))
+
+
+# Python calls the choices of each row equal.
+NESTED = [
+    [[0], [False], [0.0], ["x"]],
+    [{"a": 1}, {"a": True}, "x"],
+    [[1], [1.0], [True]],
+    [{"a": [1, {"b": 0}]}, {"a": [True, {"b": 0}]}, {"a": [True, {"b": False}]}],
+]
+
+
+@pytest.mark.parametrize("kind", [Categorical, Ordinal])
+@pytest.mark.parametrize("choices", NESTED)
+def test_choices_that_python_calls_equal_are_told_apart(choices, kind):
+    space = ParameterSpace([kind("k", choices), Real("x", 0, 1)])
+    rows = [{"k": choice, "x": 0.5} for choice in choices]
+    U = space.encode(rows)
+    assert len(np.unique(U, axis=0)) == len(choices)
+    assert [repr(c["k"]) for c in space.decode(U)] == [repr(choice) for choice in choices]
+    assert [repr(space.as_given(row)["k"]) for row in rows] == [repr(c) for c in choices]
+    for row in rows:
+        same = ParameterSpace(list(space.parameters.values()), [f"k == {row['k']!r}"])
+        assert [not same.violations(other) for other in rows] == [row is o for o in rows]
+
+
+def test_nested_numbers_match_by_value_and_tuples_and_arrays_as_lists():
+    parameter = Categorical("k", [[1, 2], [0.5, 1.0], [[3], {"a": 2}]])
+    for given in ([1.0, 2], (1, 2), np.array([1.0, 2.0]), [np.int64(1), np.float64(2)]):
+        assert repr(parameter.check(given)) == "[1, 2]"
+    assert repr(parameter.check([0.5, 1])) == "[0.5, 1.0]"
+    assert parameter.check(((np.float32(3),), {"a": 2.0})) == [[3], {"a": 2}]
+    for wrong in ([True, 2], (1, 2, 3), [0.5, True]):
+        with pytest.raises(InvalidInputError, match="must be one of"):
+            parameter.check(wrong)
+
+
+def test_spaces_and_parameters_with_other_choices_or_another_order_differ():
+    for one, other in (
+        (Categorical("a", [1, "b"]), Categorical("a", [True, "b"])),
+        (Ordinal("a", [[0], "b"]), Ordinal("a", [[False], "b"])),
+        (Fixed("a", {"k": 1}), Fixed("a", {"k": True})),
+        (Real("a", 0, 1), Integer("a", 0, 1)),
+        (Real("a", 0, 1), Real("b", 0, 1)),
+    ):
+        assert one != other
+        assert len({one, other, type(one)(**vars_of(one))}) == 2
+        rest = [Real("x", 0, 1), Real("y", 0, 1)]
+        assert ParameterSpace([one, *rest]) != ParameterSpace([other, *rest])
+        assert ParameterSpace([one, *rest]) == ParameterSpace([one, *rest])
+        assert ParameterSpace([one, *rest]) != ParameterSpace([*rest, one])
+    assert Categorical("a", [1, "b"]) == Categorical("a", (1.0, "b"))
+
+
+def vars_of(parameter):
+    return {item.name: getattr(parameter, item.name) for item in fields(parameter)}
 
 
 def test_unknown_slices_name_the_nearest():

@@ -258,13 +258,19 @@ def test_a_file_of_another_encoding_is_refused_with_a_remedy(tmp_path):
         make().add(path)
 
 
-def test_true_and_false_are_also_as_spreadsheets_write_them(written):
+@pytest.mark.parametrize("case", [str, str.upper, str.lower, lambda word: f" {word.swapcase()} "])
+def test_true_and_false_are_also_as_other_programs_write_them(written, case):
     study = make([Real("gain", 0, 10), Categorical("on", [True, False]), Fixed("dry", True)])
-    study.add(written("gain,on,dry,value\n1,TRUE,TRUE,3\n2,FALSE,True,4\n"))
+    yes, no = case("True"), case("False")
+    study.add(written(f"gain,on,dry,value\n1,{yes},{yes},3\n2,{no},True,4\n"))
     assert [(row["on"], row["dry"]) for row in study.rows()] == [(True, True), (False, True)]
+    # A choice that is this very text comes first, and JSON's spelling where texts would be equal.
     study = make([Real("gain", 0, 10), Categorical("on", [True, "TRUE", "no"])])
-    study.add(written("gain,on,value\n1,TRUE,3\n2,True,4\n"))
-    assert [row["on"] for row in study.rows()] == ["TRUE", True]
+    study.add(written("gain,on,value\n1,TRUE,3\n2,True,4\n3,true,5\n"))
+    assert [row["on"] for row in study.rows()] == ["TRUE", True, True]
+    study = make([Real("gain", 0, 10), Categorical("on", [False, "False", True])])
+    study.add(written('gain,on,value\n1,"""False""",3\n2,FALSE,4\n3,false,5\n'))
+    assert [row["on"] for row in study.rows()] == ["False", False, False]
 
 
 @pytest.mark.parametrize(

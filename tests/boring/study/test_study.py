@@ -450,6 +450,8 @@ def test_a_space_given_on_opening_must_be_the_same(tmp_path):
     Study.open(path, space=SPACE).close()
     with pytest.raises(JournalError, match="keeps its parameters"):
         Study.open(path, space={"gain": (0.1, 9.0), "angle": (-90.0, 90.0)})
+    with pytest.raises(JournalError, match="another order"):
+        Study.open(path, space=dict(reversed(SPACE.items())))
     Study.open(path).close()
 
 
@@ -692,3 +694,27 @@ def test_no_lock_is_left_beside_what_is_no_study(tmp_path, content):
         Study({"a": (0.0, 1.0)}, direction="minimize", path=path)
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
     assert content is None or path.read_bytes() == content
+
+
+def test_a_file_is_not_opened_with_choices_that_python_alone_calls_equal(tmp_path):
+    path = tmp_path / "study.jsonl"
+
+    def space(*choices):
+        return ParameterSpace([Categorical("a", choices), Real("x", 0, 1)])
+
+    Study(space(1, "b"), path=path, direction="minimize", seed=0).close()
+    Study.open(path, space=space(1.0, "b")).close()
+    for other in (space(True, "b"), space([1], "b"), space("b", 1)):
+        with pytest.raises(JournalError, match="others than the space"):
+            Study.open(path, space=other)
+
+
+def test_choices_that_python_calls_equal_keep_their_values(tmp_path):
+    space = ParameterSpace([Categorical("k", [[0], [False], "x"]), Real("x", 0, 1)])
+    study = Study(space, direction="minimize", seed=0)
+    for number, choice in enumerate(space.parameters["k"].choices):
+        study.tell({"k": choice, "x": 0.5}, number)
+    study.to_csv(tmp_path / "rows.csv")
+    again = Study(space, direction="minimize", seed=0)
+    again.add(tmp_path / "rows.csv")
+    assert [repr(row["k"]) for row in again.rows()] == ["[0]", "[False]", "'x'"]
