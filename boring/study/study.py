@@ -277,9 +277,10 @@ class Study(WrittenStudy):
             process pool breaks with several configurations under way, each of them is evaluated
             again, alone, to find the one that breaks it; the others lose nothing but time.
         timeout : float, optional
-            Seconds that an evaluation may take; then it has failed. It is interrupted where it
-            runs in the main thread of a process; elsewhere it keeps its worker until it ends, and
-            its value is ignored.
+            Seconds that an evaluation may take; then it has failed, whatever ``on_error`` says and
+            whatever it still returns. It is interrupted where it runs in the main thread of a
+            process; elsewhere it keeps its worker until it ends, is waited for one second more,
+            and recorded then. A run in a thread without workers waits until it ends.
         stopping : StoppingCondition, optional
         callback : callable, optional
             ``callback(study, number)`` after each value is on disk; a true value ends the run.
