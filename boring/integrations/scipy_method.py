@@ -23,7 +23,7 @@ from boring.registry import get_optimizer
 from boring.space import Box
 from boring.told import BOUND_TOLERANCE
 from boring.typing import FloatArray, SeedLike
-from boring.validation import as_points, as_positive_int, check_options
+from boring.validation import ELSEWHERE, as_points, as_positive_int, check_options
 
 __all__ = ["minimize_method"]
 
@@ -32,6 +32,13 @@ DEFAULT_MAXFEV = 100
 
 OWN_OPTIONS = ("maxfev", "seed", "disp", "optimizer", "n_initial", "noise_std", "repeats")
 """Options beside those of the optimiser."""
+
+SET_HERE: Mapping[str, str] = {
+    **ELSEWHERE,
+    "direction": "SciPy minimises: negate fun",
+    **dict.fromkeys(("domain", "n_constraints"), "constraints holds those that are known"),
+}
+"""What arguments of an optimiser are here that do not come from options."""
 
 STOPPED = 99
 """SciPy's status of a run that its callback ended."""
@@ -133,7 +140,8 @@ def minimize_method(
     factory = get_optimizer(optimizer)
     kind = optimizer_class(factory)
     if kind is not None:
-        check_options(options, (*OWN_OPTIONS, *kind.option_names()), "minimize_method")
+        allowed = (*OWN_OPTIONS, *kind.option_names())
+        check_options(options, allowed, "minimize_method", SET_HERE)
     maxfev = as_positive_int(maxfev, "maxfev")
     start = as_points(x0, np.size(x0), "x0")[0]
     box = _box(bounds, start)

@@ -13,11 +13,11 @@ from boring import _optimizer_support as support
 from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
 from boring.journal import read_journal
-from boring.optimizer import Optimizer, factory_of
+from boring.optimizer import Optimizer, factory_of, optimizer_class
 from boring.parameters import ParameterSpace
 from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, check_options
 
 from ._file import check_may_be_study, space_of_file, start_file
 from ._lock import DEFAULT_WAIT, StudyLock
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from ._runner import StudyCallback
 
 __all__ = ["Study", "StudyStatus", "Suggestion"]
+
+OWN_KEYWORDS = (
+    *("direction", "path", "optimizer", "seed", "n_initial"),
+    *("n_constraints", "noise_std", "wait", "repeats"),
+)
+"""Arguments of a study itself, among which a misspelt one may be meant."""
 
 
 class Study(WrittenStudy):
@@ -98,6 +104,10 @@ class Study(WrittenStudy):
                 "The domain of a study is that of its space; received domain, too. Leave it out, "
                 "and give the constraints to ParameterSpace."
             )
+        kind = optimizer_class(factory)
+        if kind is not None:
+            allowed = (*OWN_KEYWORDS, *kind.option_names())
+            check_options(options, allowed, f"Optimiser {kind.name!r}")
         made = factory(
             parameters.box,
             direction=direction,

@@ -240,6 +240,9 @@ def test_derivatives_are_left_aside_with_a_warning():
         ({"options": {"maxfun": 9}}, "minimize_method has no option 'maxfun'.*maxfev"),
         ({"options": {"maxiter": 9}}, "maxiter.*maxfev.*seed"),
         ({"options": {"optimizer": "borin"}}, "borin"),
+        ({"options": {"direction": "maximize"}}, "'direction'. Here SciPy minimises: negate fun"),
+        ({"options": {"domain": None}}, "'domain'. Here constraints holds those that are known"),
+        ({"options": {"n_constraints": 1}}, "'n_constraints'. Here constraints holds those that"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments, message):

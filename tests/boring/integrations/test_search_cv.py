@@ -1,6 +1,7 @@
 """BoringSearchCV: scikit-learn's contract, and the search behind it."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines  # noqa: F401 (registers sobol)
-from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning
+from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning, UnknownNameError
 from boring.integrations.search_cv import BoringSearchCV
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 
@@ -250,6 +251,26 @@ def test_clone_and_parameters():
     for name, value in (("n_iter", 0), ("n_points", 0), ("optimizer", 3), ("options", 3)):
         with pytest.raises(ValueError, match=name):
             search(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"direction": "minimize"}, "'direction'. Here a search seeks the largest score"),
+        ({"seed": 3}, "'seed'. Here random_state makes a search repeatable"),
+        ({"domain": None}, "'domain'. Here ParameterSpace holds known constraints"),
+        ({"n_constraints": 1}, "'n_constraints'. Here a score is all"),
+        ({"space": [(0, 1)]}, "'space'. Here parameters is the space"),
+        ({"n_iter": 3}, "'n_iter'. Here n_iter stands beside options"),
+        ({"random_state": 3}, "'random_state'. Here random_state stands beside options"),
+        ({"n_init": 3}, "'n_init'. Did you mean 'n_initial'"),
+    ],
+)
+def test_options_that_the_search_sets_itself_are_refused_and_not_listed(options, remedy):
+    with pytest.raises(UnknownNameError, match=re.escape(remedy)) as caught:
+        search(options=options).fit(X, Y)
+    listed = str(caught.value).partition("Known: ")[2].rstrip(".").split(", ")
+    assert listed == ["n_initial", "noise_std", "repeats"]
 
 
 def test_a_fitted_search_survives_pickling_and_goes_on_alike():

@@ -200,7 +200,10 @@ def run_in_a_thread(study, *args, **options):
 @pytest.mark.parametrize("how", ["here", "in a thread", "threads", "processes"])
 def test_a_value_that_comes_after_its_time_is_a_failure_wherever_it_was_computed(how, on_error):
     study = make()
-    options = {"threads": {"workers": 2}, "processes": {"executor": partial(ProcessPoolExecutor, 2)}}
+    options = {
+        "threads": {"workers": 2},
+        "processes": {"executor": partial(ProcessPoolExecutor, 2)},
+    }
     run = partial(run_in_a_thread, study) if how == "in a thread" else study.run
     status = run(swallow, 2, timeout=0.1, on_error=on_error, **options.get(how, {}))
     assert (status.n_told, status.n_failed) == (2, 2)
