@@ -299,7 +299,7 @@ def _margin(constraint: Any, dim: int) -> Margin:
     if isinstance(constraint, NonlinearConstraint):
         return _between(_by_rows(constraint.fun), constraint)
     if isinstance(constraint, Mapping) and constraint.get("type") == "ineq":
-        values = _by_rows(constraint["fun"], *constraint.get("args", ()))
+        values = _by_rows(_of_numbers(constraint["fun"]), *constraint.get("args", ()))
         return lambda X: np.asarray(np.max(-values(X), axis=1))
     raise InvalidInputError(
         "A constraint must be a LinearConstraint, a NonlinearConstraint or a dict of type 'ineq'; "
@@ -312,9 +312,25 @@ def _by_rows(function: Callable[..., Any], *args: Any) -> Callable[[FloatArray],
     return lambda X: np.array([_row(function, x, args) for x in X]).reshape(len(X), -1)
 
 
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    def values(x: FloatArray, *args: Any) -> Any:
+        found = function(x, *args)
+        if np.asarray(found).dtype == np.bool_:
+            raise InvalidInputError(
+                "A constraint of type 'ineq' holds where it is at least 0; at "
+                f"{in_brief(x)} it returned True or False, which always are. Return x - limit for "
+                "x >= limit."
+            )
+        return found
+
+    return values
+
+
 def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> FloatArray:
     try:
         return np.asarray(np.ravel(function(x, *args)), dtype=np.float64)
+    except InvalidInputError:  # it has said what is wrong
+        raise
     except Exception as error:
         raise InvalidInputError(
             f"A constraint must return numbers at every x within the bounds; at {in_brief(x)} it "
