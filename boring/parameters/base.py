@@ -30,6 +30,7 @@ __all__ = [
     "IntArray",
     "Parameter",
     "as_number",
+    "choice_text",
     "fits_float64",
     "identity",
     "is_missing",
@@ -195,3 +196,16 @@ def as_number(value: Any, parameter: Parameter, what: str) -> float | int:
 def identity(value: Any) -> str:
     """Return a text that is the same for the same JSON value: 1, 1.0 and true differ."""
     return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def choice_text(value: Any) -> str:
+    """Return a choice as reports and pictures show it: text as it is, None, True, False, or JSON.
+
+    Examples
+    --------
+    >>> choice_text("old"), choice_text(None), choice_text([1, 2])
+    ('old', 'None', '[1, 2]')
+    """
+    if isinstance(value, str | bool) or value is None:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)
