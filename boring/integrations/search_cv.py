@@ -15,6 +15,7 @@ from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
 from boring.history import Tell
+from boring.integrations._objects import with_objects
 from boring.optimizer import Optimizer, optimizer_class
 from boring.parameters import ParameterSpace, Real
 from boring.parameters.report import SubspaceDescription, describe_subspace
@@ -61,6 +62,8 @@ class BoringSearchCV(BaseSearchCV):
     parameters : mapping, list, ParameterSpace or ConfigurationSpace
         What `boring.parameters.ParameterSpace.of` takes, under scikit-learn's names, such as
         ``{"svc__C": Real("svc__C", 1e-3, 1e3, log=True), "svc__kernel": ["rbf", "linear"]}``.
+        The lists of such a dict may hold any objects, such as estimators; in ``space_`` their texts
+        stand for them.
     n_iter : int, default 30
         Configurations to evaluate; a warning says if the space has fewer.
     n_points : int, default 1
@@ -176,7 +179,7 @@ class BoringSearchCV(BaseSearchCV):
             self.refit, str
         ):
             raise _needs_metric(list(self.scoring), self.refit)
-        space = ParameterSpace.of(self.parameters)
+        space = ParameterSpace.of(with_objects(self.parameters))
         factory = get_optimizer(self.optimizer)
         self._check_options(factory)
         optimizer = factory(
