@@ -35,6 +35,9 @@ OWN_KEYWORDS = (
 )
 """Arguments of a study itself, among which a misspelt one may be meant."""
 
+MOST_AT_ONCE = 10_000
+"""Configurations of one ask: more are a slip, which would run for days and fill the file."""
+
 
 class Study(WrittenStudy):
     """The search for the best configuration of something real.
@@ -195,6 +198,7 @@ class Study(WrittenStudy):
         Parameters
         ----------
         n : int, default 1
+            At most 10000.
         fixed : mapping of parameter to value, optional
             What these suggestions have to hold, such as the setting of a knob that is stuck
             today; the others are sought for it. Asks without it are as free as before.
@@ -208,7 +212,7 @@ class Study(WrittenStudy):
         Raises
         ------
         InvalidInputError
-            If n is not a positive integer, or a fixed value is not of the space.
+            If n is not a positive integer or too many, or a fixed value is not of the space.
         SpaceExhaustedError
             If fewer new configurations are left; those that were are outstanding then, and the
             message has their numbers.
@@ -216,6 +220,11 @@ class Study(WrittenStudy):
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
+        if n > MOST_AT_ONCE:
+            raise InvalidInputError(
+                f"At most {MOST_AT_ONCE} configurations can be asked for at once; received {n}. "
+                "Ask for as many as are evaluated at a time, and tell their values before the next."
+            )
         part = self._space.domain_with(fixed) if fixed else None
         with self._mutex:
             self._check_writable()
