@@ -131,14 +131,15 @@ class Domain:
         None where every column is continuous.
     constraints : sequence of callables
         Each maps points (n, D), scaled units and on the lattice, to values (n,), and is satisfied
-        where the value is at most 0. A NaN is not. They should be cheap, and smooth if possible:
-        values that fall towards 0 lead to the allowed region, a mere 1 and 0 does not.
+        where the value is at most 0. A NaN is not; True and False are refused, since True
+        counts as 1. They should be cheap, and smooth if possible: values that fall towards 0 lead
+        to the allowed region, a mere 1 and 0 does not.
 
     Raises
     ------
     InvalidInputError
         If an argument breaks these rules; by its methods, if the lattice or a constraint returns
-        a wrong shape.
+        a wrong shape, or a constraint no numbers.
 
     Examples
     --------
@@ -272,7 +273,8 @@ class Domain:
         found = np.empty((len(points), len(self._constraints)))
         for column, constraint in enumerate(self._constraints if len(points) else ()):
             try:
-                values = np.asarray(constraint(points.copy()), dtype=np.float64)
+                given = np.asarray(constraint(points.copy()))
+                values = np.asarray(given, dtype=np.float64)
             except InvalidInputError:  # it has said in its user's words what is wrong
                 raise
             except Exception as error:
@@ -281,6 +283,13 @@ class Domain:
                     f"{in_words(error)}. It takes points of shape (n, D), scaled "
                     "units; return NaN where there is no value."
                 ) from error
+            if given.dtype == np.bool_:
+                raise InvalidInputError(
+                    "A constraint must return numbers, and a point is allowed where its number is "
+                    f"at most 0; number {column} returned True and False, of which True counts as "
+                    "1 and would forbid. Return x - limit for x <= limit; for a mere yes or no, -1 "
+                    "where a point is allowed and 1 where it is not."
+                )
             if values.shape != (len(points),):
                 raise InvalidInputError(
                     f"A constraint must return one value for each point; number {column} returned "

@@ -49,8 +49,10 @@ OTHER_SAMPLERS: Mapping[str, str] = {
     "deterministic_objective": "noise_std=0 says that there is no noise",
     "constant_liar": "trials that are running are always taken into account",
     **dict.fromkeys(("multivariate", "group"), "parameters are always sampled together"),
+    "direction": "the study has the direction",
+    **dict.fromkeys(("domain", "n_constraints"), "trial.set_constraint tells of constraints"),
 }
-"""What arguments of Optuna's own samplers are here."""
+"""What arguments of Optuna's own samplers, and of optimisers, are here."""
 
 _logger = logging.getLogger("optuna.samplers.boring")
 

@@ -23,7 +23,7 @@ from boring.registry import get_optimizer
 from boring.space import Box
 from boring.told import BOUND_TOLERANCE
 from boring.typing import FloatArray, SeedLike
-from boring.validation import as_points, as_positive_int, check_options
+from boring.validation import ELSEWHERE, as_points, as_positive_int, check_options
 
 __all__ = ["minimize_method"]
 
@@ -32,6 +32,13 @@ DEFAULT_MAXFEV = 100
 
 OWN_OPTIONS = ("maxfev", "seed", "disp", "optimizer", "n_initial", "noise_std", "repeats")
 """Options beside those of the optimiser."""
+
+SET_HERE: Mapping[str, str] = {
+    **ELSEWHERE,
+    "direction": "SciPy minimises: negate fun",
+    **dict.fromkeys(("domain", "n_constraints"), "constraints holds those that are known"),
+}
+"""What arguments of an optimiser are here that do not come from options."""
 
 STOPPED = 99
 """SciPy's status of a run that its callback ended."""
@@ -133,7 +140,8 @@ def minimize_method(
     factory = get_optimizer(optimizer)
     kind = optimizer_class(factory)
     if kind is not None:
-        check_options(options, (*OWN_OPTIONS, *kind.option_names()), "minimize_method")
+        allowed = (*OWN_OPTIONS, *kind.option_names())
+        check_options(options, allowed, "minimize_method", SET_HERE)
     maxfev = as_positive_int(maxfev, "maxfev")
     start = as_points(x0, np.size(x0), "x0")[0]
     box = _box(bounds, start)
@@ -291,7 +299,7 @@ def _margin(constraint: Any, dim: int) -> Margin:
     if isinstance(constraint, NonlinearConstraint):
         return _between(_by_rows(constraint.fun), constraint)
     if isinstance(constraint, Mapping) and constraint.get("type") == "ineq":
-        values = _by_rows(constraint["fun"], *constraint.get("args", ()))
+        values = _by_rows(_of_numbers(constraint["fun"]), *constraint.get("args", ()))
         return lambda X: np.asarray(np.max(-values(X), axis=1))
     raise InvalidInputError(
         "A constraint must be a LinearConstraint, a NonlinearConstraint or a dict of type 'ineq'; "
@@ -304,9 +312,25 @@ def _by_rows(function: Callable[..., Any], *args: Any) -> Callable[[FloatArray],
     return lambda X: np.array([_row(function, x, args) for x in X]).reshape(len(X), -1)
 
 
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    def values(x: FloatArray, *args: Any) -> Any:
+        found = function(x, *args)
+        if np.asarray(found).dtype == np.bool_:
+            raise InvalidInputError(
+                "A constraint of type 'ineq' holds where it is at least 0; at "
+                f"{in_brief(x)} it returned True or False, which always are. Return x - limit for "
+                "x >= limit."
+            )
+        return found
+
+    return values
+
+
 def _row(function: Callable[..., Any], x: FloatArray, args: tuple[Any, ...]) -> FloatArray:
     try:
         return np.asarray(np.ravel(function(x, *args)), dtype=np.float64)
+    except InvalidInputError:  # it has said what is wrong
+        raise
     except Exception as error:
         raise InvalidInputError(
             f"A constraint must return numbers at every x within the bounds; at {in_brief(x)} it "

@@ -15,12 +15,14 @@ from boring._brief import in_brief
 from boring._warn import warn
 from boring.exceptions import BudgetWarning, InvalidInputError, SpaceExhaustedError
 from boring.history import Tell
-from boring.optimizer import Optimizer
+from boring.integrations._objects import with_objects
+from boring.optimizer import Optimizer, optimizer_class
 from boring.parameters import ParameterSpace, Real
 from boring.parameters.report import SubspaceDescription, describe_subspace
-from boring.registry import get_optimizer
+from boring.registry import OptimizerFactory, get_optimizer
 from boring.state import OptimizerState
 from boring.typing import FloatArray
+from boring.validation import ELSEWHERE, check_options
 
 try:
     from sklearn.model_selection._search import BaseSearchCV
@@ -38,6 +40,18 @@ __all__ = ["BoringSearchCV"]
 ALL_FAILED = re.compile(r"\s*All the \d+ fits failed")
 """How scikit-learn's error begins when no fit of a round succeeded."""
 
+PASSED_ON = ("n_initial", "noise_std", "repeats")
+"""Arguments of every optimiser, beside the options of its own, that a search passes on."""
+
+SET_HERE: Mapping[str, str] = {
+    "direction": "a search seeks the largest score, such as scikit-learn's 'neg_log_loss'",
+    "seed": "random_state makes a search repeatable",
+    "domain": "ParameterSpace holds known constraints",
+    "n_constraints": "a score is all there is of a fit; ParameterSpace holds known constraints",
+    "space": "parameters is the space",
+}
+"""What arguments of an optimiser are here that a search gives it itself."""
+
 
 class BoringSearchCV(BaseSearchCV):
     """Search of an estimator's parameters by any optimiser of this library.
@@ -48,6 +62,8 @@ class BoringSearchCV(BaseSearchCV):
     parameters : mapping, list, ParameterSpace or ConfigurationSpace
         What `boring.parameters.ParameterSpace.of` takes, under scikit-learn's names, such as
         ``{"svc__C": Real("svc__C", 1e-3, 1e3, log=True), "svc__kernel": ["rbf", "linear"]}``.
+        The lists of such a dict may hold any objects, such as estimators; in ``space_`` their texts
+        stand for them.
     n_iter : int, default 30
         Configurations to evaluate; a warning says if the space has fewer.
     n_points : int, default 1
@@ -163,8 +179,10 @@ class BoringSearchCV(BaseSearchCV):
             self.refit, str
         ):
             raise _needs_metric(list(self.scoring), self.refit)
-        space = ParameterSpace.of(self.parameters)
-        optimizer = get_optimizer(self.optimizer)(
+        space = ParameterSpace.of(with_objects(self.parameters))
+        factory = get_optimizer(self.optimizer)
+        self._check_options(factory)
+        optimizer = factory(
             space.box,
             direction="maximize",
             seed=_seed(self.random_state),
@@ -201,6 +219,15 @@ class BoringSearchCV(BaseSearchCV):
             _append_failed(results, failed, float(self.error_score))
         # Only now: what is set is sent to every worker.
         self.space_, self._run = space, optimizer
+
+    def _check_options(self, factory: OptimizerFactory) -> None:
+        """Raise for an option that is unknown, or that the search sets itself."""
+        options = self.options or {}
+        kind = optimizer_class(factory)
+        known = options.keys() - SET_HERE.keys() if kind is None else kind.option_names()
+        beside = {name: f"{name} stands beside options" for name in self._get_param_names()}
+        elsewhere = {**ELSEWHERE, **beside, **SET_HERE}
+        check_options(options, (*PASSED_ON, *known), f"Optimiser {self.optimizer!r}", elsewhere)
 
     def _score_key(self, results: Mapping[str, Any]) -> str:
         name = self.refit if isinstance(self.refit, str) else "score"

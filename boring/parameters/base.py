@@ -31,6 +31,7 @@ __all__ = [
     "Parameter",
     "alike",
     "as_number",
+    "choice_text",
     "fits_float64",
     "identity",
     "is_missing",
@@ -219,3 +220,16 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
     return bool(one == other)
+
+
+def choice_text(value: Any) -> str:
+    """Return a choice as reports and pictures show it: text as it is, None, True, False, or JSON.
+
+    Examples
+    --------
+    >>> choice_text("old"), choice_text(None), choice_text([1, 2])
+    ('old', 'None', '[1, 2]')
+    """
+    if isinstance(value, str | bool) or value is None:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boring._brief import fields_in_brief
-from boring.parameters.base import IntArray, Parameter, fits_float64, identity, is_number
+from boring.parameters.base import IntArray, Parameter, choice_text, fits_float64, is_number
 from boring.parameters.values import check_choices, check_json, position, with_tuples
 from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
@@ -121,9 +121,7 @@ class Categorical(Choice):
     def labels(self) -> tuple[str, ...]:
         """Name and choice; of two choices the second, which sits at 1."""
         shown = self.choices[1:] if len(self.choices) == 2 else self.choices
-        return tuple(
-            f"{self.name}={value if isinstance(value, str) else identity(value)}" for value in shown
-        )
+        return tuple(f"{self.name}={choice_text(value)}" for value in shown)
 
     def encode(self, values: Sequence[Any]) -> FloatArray:
         """Return the columns of checked values, shape (n, n_columns)."""

@@ -34,7 +34,8 @@ def check_json(parameter: Parameter, value: Any) -> Any:
     parameter._refuse(
         f"values must be of a JSON type (text, number, true/false, null, list, object); received "
         f"{in_brief(value)} of type {type(value).__name__}. Use its name as a text, and look the "
-        "object up in your function."
+        "object up where it is needed; BoringSearchCV takes objects in a dict of lists, "
+        f"{{{parameter.name!r}: [...]}}."
     )
 
 

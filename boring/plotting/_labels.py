@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "literal",
     "names_of",
     "printable",
+    "short_labels",
     "short_names",
     "unlike",
     "wrap",
@@ -31,6 +33,12 @@ CHARACTER_WIDTH = 0.56
 
 SHORT_WIDTH = 18
 """Characters that a name may have at a tick."""
+
+LABEL_WIDTH = 48
+"""Characters that the label of an axis may have, and a name that is left whole."""
+
+MOST_LINES = 4
+"""Lines that a text may be broken into; more would leave no room for what it names."""
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]+(?<!\\)\$")
 """What matplotlib sets as mathematics."""
@@ -50,7 +58,10 @@ GAP = "\N{NO-BREAK SPACE}"
 
 
 def wrap(text: str, inches: float, points: float) -> str:
-    """Break lines of text that would be wider than so many inches at a size in points."""
+    """Break lines of text that would be wider than so many inches at a size in points.
+
+    Of a line that would become more than four, formulas aside, the rest is left out.
+    """
     width = max(8, int(inches / (points * CHARACTER_WIDTH / 72.0)))
     return "\n".join(_filled(line, width) for line in text.split("\n"))
 
@@ -64,7 +75,14 @@ def _filled(line: str, width: int) -> str:
     )
     held, n_formulas = FORMULA.subn(lambda formula: formula[0].replace(" ", "\0"), held)
     breaks = not n_formulas
-    filled = textwrap.fill(held, width, break_long_words=breaks, break_on_hyphens=breaks)
+    filled = textwrap.fill(
+        held,
+        width,
+        break_long_words=breaks,
+        break_on_hyphens=breaks,
+        max_lines=MOST_LINES if breaks else None,
+        placeholder="…",
+    )
     return filled.replace("\0", " ")
 
 
@@ -101,14 +119,26 @@ def short_names(names: Sequence[str], width: int = SHORT_WIDTH) -> list[str]:
     """Return names for ticks: without units, and cut to a width, where they differ even so.
 
     Names are cut at their end; those that would look alike in their middle, so that their last word
-    is left; those that still would at their beginning; and what is alike even then is left whole,
-    as are names with a formula, which shows shorter than it is written.
+    is left; those that still would at their beginning. What is alike even then is left whole, or
+    numbered if it is long; names with a formula, which shows shorter than it is written, are whole.
     """
     bare = _unless_alike([re.sub(r" [(\[][^()\[\]]*[)\]]$", "", name) for name in names], names)
     texts = [_cut(_without_end, name, width) for name in bare]
     for cut in (_without_middle, _without_start):
         texts = _unless_alike(texts, [_cut(cut, name, width) for name in bare])
-    return _unless_alike(texts, bare)
+    return [
+        text if len(text) <= LABEL_WIDTH else _cut(partial(_numbered, i), text, width)
+        for i, text in enumerate(_unless_alike(texts, bare), start=1)
+    ]
+
+
+def short_labels(labels: Sequence[str]) -> list[str]:
+    """Return labels of axes with their units, and long ones as `short_names` makes them."""
+    short = short_names(labels, LABEL_WIDTH)
+    return [
+        whole if len(whole) <= LABEL_WIDTH else cut
+        for whole, cut in zip(labels, short, strict=True)
+    ]
 
 
 def _cut(cut: Callable[[str, int], str], name: str, width: int) -> str:
@@ -128,6 +158,11 @@ def _without_middle(name: str, width: int) -> str:
 def _without_start(name: str, width: int) -> str:
     end = name[-(width - 1) :]
     return f"…{end[end.index(' ') + 1 :] if ' ' in end.strip() else end}"
+
+
+def _numbered(number: int, name: str, width: int) -> str:
+    end = f"… {number}"
+    return f"{_trimmed(name[: max(1, width - len(end))])}{end}"
 
 
 def _trimmed(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from boring.parameters import Categorical, Ordinal, ParameterSpace
-from boring.parameters.base import Parameter, identity
+from boring.parameters.base import Parameter, choice_text, identity
 from boring.space import Box
 from boring.typing import FloatArray
 
@@ -125,7 +125,7 @@ def range_of(parameter: Parameter) -> str:
     'old, new'
     """
     if isinstance(parameter, (Categorical, Ordinal)):
-        text = ", ".join(_text(value) for value in parameter.choices)
+        text = ", ".join(choice_text(value) for value in parameter.choices)
         return literal(text if len(text) <= MOST_RANGE else f"{len(parameter.choices)} choices")
     ends: Any = parameter
     unit = f" {parameter.unit}" if parameter.unit else ""
@@ -169,7 +169,7 @@ def _sweep(space: ParameterSpace, parameter: Parameter, label: str, center: Floa
     # Integers that float64 does not tell apart stand side by side, as names do.
     if is_named or np.unique(at).size < len(values):
         keys = [identity(v) for v in values]
-        texts = tuple(_text(v) for v in values)
+        texts = tuple(choice_text(v) for v in values)
         here = float(keys.index(identity(value)))
         places = np.arange(len(values), dtype=float)
         return Sweep(label, places, X, columns, here, "names", True, texts)
@@ -188,10 +188,6 @@ def _values(parameter: Parameter) -> list[Any]:
     count = parameter.n_values
     places = LINE_POINTS if count is None or count > MOST_MARKS else FINE
     return list(dict.fromkeys(parameter.decode(np.linspace(-1.0, 1.0, places)[:, None])))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else identity(value)
 
 
 def set_ticks(panel: Any, sweep: Sweep) -> None:

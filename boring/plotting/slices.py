@@ -19,7 +19,7 @@ from boring.validation import as_points, as_positive_int, as_real
 
 from . import _canvas as canvas
 from . import _furniture as furniture
-from ._labels import names_of
+from ._labels import names_of, short_labels
 from ._panels import columns_of, legend_below, legible, side_by_side
 from ._sources import model_of, points_of, subspace_of
 from ._surfaces import N_SDS, draw_curve
@@ -147,6 +147,7 @@ def draw_slices(
     columns = min(columns, columns_of(figure, SLICE_WIDTH))
     panels = canvas.grid_of(figure, len(order), columns, sharey=True)
     theme = canvas.theme_of(panels[0])
+    labels = short_labels([sweep.label for sweep in sweeps])
     for panel, index in zip(panels, order, strict=True):
         sweep = sweeps[index]
         _draw_sweep(panel, sweep, means[index], sds[index], theme)
@@ -163,7 +164,7 @@ def draw_slices(
                 clip_on=False,  # Best settings often lie at the end of a range.
             )
         panel.set_label(sweep.label)
-        panel.set_xlabel(sweep.label, fontsize="small")
+        panel.set_xlabel(labels[index], fontsize="small")
         set_ticks(panel, sweep)
         panel.locator_params(axis="y", nbins=5)
         canvas.dress(panel, theme)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from boring._digits import digits_among
+from boring.parameters.base import choice_text, is_number
 from boring.plotting._labels import literal as plain
 from boring.plotting._labels import printable
 
@@ -39,11 +39,9 @@ def number(value: float, digits: int = 6, *, spread: float | None = None) -> str
 
 def shown(value: Any, digits: int = 6, *, spread: float | None = None) -> str:
     """Return a value of a parameter as text, not escaped; digits are those of `number`."""
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    if isinstance(value, (int, float)):
+    if is_number(value):
         return number(value, digits, spread=spread)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return choice_text(value)
 
 
 def tag(name: str, content: str, **attributes: str | None) -> str:

@@ -145,6 +145,12 @@ def _rows_of_csv(path: Path, space: ParameterSpace) -> list[Row]:
             f"Earlier values must be CSV in UTF-8; {path} is not: {error}. Save it so (a "
             "spreadsheet as 'CSV UTF-8'), or pass pandas.read_csv(path, encoding=...)."
         ) from error
+    if not rows:
+        warn(
+            f"A file of earlier values should have rows; {path} has none below its first line. "
+            "Take another file, or write the evaluations into it.",
+            BoringWarning,
+        )
     known = set(space.names)
     return [
         Row(

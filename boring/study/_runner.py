@@ -39,8 +39,10 @@ StudyCallback: TypeAlias = "Callable[[Study, int], Any]"
 """Called with the study and the number of each value; a true value ends the run."""
 
 GRACE_SECONDS = 1.0
-"""How long after its time an evaluation is given up that could not be interrupted."""
+"""How long after its time an evaluation is waited for before its worker is given up.
 
+Its own clock judges it, in the worker; here the way there counts, too, and the start of a process.
+"""
 
 LONGEST_SECONDS = 1e9
 """A timer can be set to so many, some thirty years."""
@@ -249,7 +251,9 @@ class _Runner:
         number = task.suggestion.number
         if outcome.exit_code is not None:
             raise SystemExit(*outcome.exit_code)
-        if outcome.defect is not None:
+        if self._is_late(outcome):
+            self._record(number, partial(self._failed, number, self._late, outcome.seconds))
+        elif outcome.defect is not None:
             self.trouble = self.trouble or EvaluationError(
                 f"The objective must return numbers; of evaluation {number}, "
                 f"{in_brief(task.suggestion.parameters)}, {outcome.defect}. Mend it; the number is "
@@ -276,6 +280,14 @@ class _Runner:
                     seconds=outcome.seconds,
                 ),
             )
+
+    def _is_late(self, outcome: Outcome) -> bool:
+        """Say whether an evaluation took too long, interrupted or not, whatever came of it."""
+        return self.timeout is not None and outcome.seconds > self.timeout
+
+    @property
+    def _late(self) -> str:
+        return f"TimeoutError: the evaluation took longer than {self.timeout:g} s"
 
     def _failed(self, number: int, reason: str, seconds: float | None = None) -> None:
         self.failures.append(reason)
@@ -342,8 +354,7 @@ class _Runner:
             if not future.cancel():
                 self.abandoned.add(future)
             number = task.suggestion.number
-            reason = f"TimeoutError: the evaluation took longer than {self.timeout:g} s"
-            self._record(number, partial(self._failed, number, reason))
+            self._record(number, partial(self._failed, number, self._late))
 
     def _save_what_is_there(self) -> None:
         """After an interruption, tell the values that have come back; the rest is outstanding."""
@@ -352,7 +363,8 @@ class _Runner:
             if future.cancel() or not future.done() or future.exception() is not None:
                 continue
             outcome = future.result()
-            if not any((outcome.error, outcome.defect, outcome.exit_code)):
+            failures = (outcome.error, outcome.defect, outcome.exit_code, self._is_late(outcome))
+            if not any(failures):
                 number, seconds = task.suggestion.number, outcome.seconds
                 with suppress(JournalError):  # It is in memory then, for close to write.
                     self.study.tell(number, outcome.value, outcome.constraints, seconds=seconds)

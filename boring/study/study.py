@@ -12,11 +12,11 @@ from boring import _optimizer_support as support
 from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, JournalError, SpaceExhaustedError
 from boring.journal import journal_path, read_journal
-from boring.optimizer import Optimizer, factory_of
+from boring.optimizer import Optimizer, factory_of, optimizer_class
 from boring.parameters import ParameterSpace
 from boring.stopping import StoppingCondition
 from boring.typing import Direction, OnError, SeedLike
-from boring.validation import as_positive_int
+from boring.validation import as_positive_int, check_options
 
 from ._file import check_may_be_study, space_of_file, start_file
 from ._lock import DEFAULT_WAIT, StudyLock
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from ._runner import StudyCallback
 
 __all__ = ["Study", "StudyStatus", "Suggestion"]
+
+OWN_KEYWORDS = (
+    *("direction", "path", "optimizer", "seed", "n_initial"),
+    *("n_constraints", "noise_std", "wait", "repeats"),
+)
+"""Arguments of a study itself, among which a misspelt one may be meant."""
+
+MOST_AT_ONCE = 10_000
+"""Configurations of one ask: more are a slip, which would run for days and fill the file."""
 
 
 class Study(WrittenStudy):
@@ -97,6 +106,10 @@ class Study(WrittenStudy):
                 "The domain of a study is that of its space; received domain, too. Leave it out, "
                 "and give the constraints to ParameterSpace."
             )
+        kind = optimizer_class(factory)
+        if kind is not None:
+            allowed = (*OWN_KEYWORDS, *kind.option_names())
+            check_options(options, allowed, f"Optimiser {kind.name!r}")
         made = factory(
             parameters.box,
             direction=direction,
@@ -184,6 +197,7 @@ class Study(WrittenStudy):
         Parameters
         ----------
         n : int, default 1
+            At most 10000.
         fixed : mapping of parameter to value, optional
             What these suggestions have to hold, such as the setting of a knob that is stuck
             today; the others are sought for it. Asks without it are as free as before.
@@ -197,7 +211,7 @@ class Study(WrittenStudy):
         Raises
         ------
         InvalidInputError
-            If n is not a positive integer, or a fixed value is not of the space.
+            If n is not a positive integer or too many, or a fixed value is not of the space.
         SpaceExhaustedError
             If fewer new configurations are left; those that were are outstanding then, and the
             message has their numbers.
@@ -205,6 +219,11 @@ class Study(WrittenStudy):
             If the file cannot be written.
         """
         n = as_positive_int(n, "n")
+        if n > MOST_AT_ONCE:
+            raise InvalidInputError(
+                f"At most {MOST_AT_ONCE} configurations can be asked for at once; received {n}. "
+                "Ask for as many as are evaluated at a time, and tell their values before the next."
+            )
         part = None if fixed is None else self._space.domain_with(fixed)
         with self._mutex:
             self._check_writable()
@@ -276,9 +295,10 @@ class Study(WrittenStudy):
             process pool breaks with several configurations under way, each of them is evaluated
             again, alone, to find the one that breaks it; the others lose nothing but time.
         timeout : float, optional
-            Seconds that an evaluation may take; then it has failed. It is interrupted where it
-            runs in the main thread of a process; elsewhere it keeps its worker until it ends, and
-            its value is ignored.
+            Seconds that an evaluation may take; then it has failed, whatever ``on_error`` says and
+            whatever it still returns. It is interrupted where it runs in the main thread of a
+            process; elsewhere it keeps its worker until it ends, is waited for one second more,
+            and recorded then. A run in a thread without workers waits until it ends.
         stopping : StoppingCondition, optional
         callback : callable, optional
             ``callback(study, number)`` after each value is on disk; a true value ends the run.

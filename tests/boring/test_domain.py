@@ -126,6 +126,14 @@ class Broken(Lattice):
             lambda: Domain(2, None, [lambda U: U]).allowed([[0, 0]]),
             r"number 0 returned shape \(1, 2\) for 1 points",
         ),
+        (
+            lambda: Domain(2, None, [lambda U: U[:, 0], lambda U: U[:, 0] < 1]).violation([[0, 0]]),
+            "at most 0; number 1 returned True and False.*Return x - limit for x <= limit",
+        ),
+        (
+            lambda: Domain(2, None, [lambda U: [bool(u[0] > 0.5) for u in U]]).allowed([[0, 0]]),
+            "number 0 returned True and False, of which True counts as 1",
+        ),
         (lambda: Domain(2).snap([[0.0]]), r"U must have shape \(n, 2\)"),
     ],
 )

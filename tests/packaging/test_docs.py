@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import baselines  # noqa: F401 - its names belong in the real registry, not in a test's copy
+import boring
 from boring import registry
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,6 +158,13 @@ def test_links_lead_to_files_and_headings(page):
         if anchor:
             headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in {slug(h) for h in headings}, f"{page.name} links to {target}"
+
+
+def test_calls_in_the_text_need_no_import_beside_that_of_boring():
+    for page in [*PAGES, *sorted(ROOT.glob("*.md"))]:
+        text = FENCE.sub("", page.read_text(encoding="utf-8"))
+        for call, name in re.findall(r"\b(boring\.(\w+)[\w.]*\()", text):
+            assert name in boring.__all__, f"{page.name} says {call}...): write its import"
 
 
 def test_every_page_is_in_the_navigation():

@@ -496,6 +496,9 @@ def test_what_cannot_be_done_is_said():
         BoringSampler(n_startup_trials=3)
     with pytest.raises(UnknownNameError, match="Here noise_std=0 says"):
         BoringSampler(deterministic_objective=True)
+    for name in ("direction", "domain", "n_constraints"):
+        with pytest.raises(UnknownNameError, match=f"'{name}'. Here (the study|trial.set_const)"):
+            BoringSampler(**{name: None})
     with pytest.raises(UnknownNameError, match="mean 'search_space'"):
         BoringSampler(serch_space={})
     with pytest.raises(UnknownNameError, match="boring"):

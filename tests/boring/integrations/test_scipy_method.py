@@ -235,11 +235,18 @@ def test_derivatives_are_left_aside_with_a_warning():
         ({"constraints": LinearConstraint([[1, 1]], 0, 0)}, "below ub"),
         ({"constraints": LinearConstraint([[1, 1, 1]], 0, 1)}, "2 columns"),
         ({"constraints": "x > 0"}, "must be a LinearConstraint"),
+        (
+            {"constraints": {"type": "ineq", "fun": lambda x: x[0] > 0.5}},
+            "holds where it is at least 0; .* returned True or False, which always are",
+        ),
         ({"tol": 1e-3}, "no tolerance"),
         ({"options": {"maxfev": 0}}, "maxfev"),
         ({"options": {"maxfun": 9}}, "minimize_method has no option 'maxfun'.*maxfev"),
         ({"options": {"maxiter": 9}}, "maxiter.*maxfev.*seed"),
         ({"options": {"optimizer": "borin"}}, "borin"),
+        ({"options": {"direction": "maximize"}}, "'direction'. Here SciPy minimises: negate fun"),
+        ({"options": {"domain": None}}, "'domain'. Here constraints holds those that are known"),
+        ({"options": {"n_constraints": 1}}, "'n_constraints'. Here constraints holds those that"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments, message):

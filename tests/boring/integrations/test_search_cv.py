@@ -1,6 +1,7 @@
 """BoringSearchCV: scikit-learn's contract, and the search behind it."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -10,14 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines  # noqa: F401 (registers sobol)
-from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning
+from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning, UnknownNameError
 from boring.integrations.search_cv import BoringSearchCV
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
 
@@ -252,6 +254,26 @@ def test_clone_and_parameters():
             search(**{name: value}).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"direction": "minimize"}, "'direction'. Here a search seeks the largest score"),
+        ({"seed": 3}, "'seed'. Here random_state makes a search repeatable"),
+        ({"domain": None}, "'domain'. Here ParameterSpace holds known constraints"),
+        ({"n_constraints": 1}, "'n_constraints'. Here a score is all"),
+        ({"space": [(0, 1)]}, "'space'. Here parameters is the space"),
+        ({"n_iter": 3}, "'n_iter'. Here n_iter stands beside options"),
+        ({"random_state": 3}, "'random_state'. Here random_state stands beside options"),
+        ({"n_init": 3}, "'n_init'. Did you mean 'n_initial'"),
+    ],
+)
+def test_options_that_the_search_sets_itself_are_refused_and_not_listed(options, remedy):
+    with pytest.raises(UnknownNameError, match=re.escape(remedy)) as caught:
+        search(options=options).fit(X, Y)
+    listed = str(caught.value).partition("Known: ")[2].rstrip(".").split(", ")
+    assert listed == ["n_initial", "noise_std", "repeats"]
+
+
 def test_a_fitted_search_survives_pickling_and_goes_on_alike():
     fitted = search(options={"n_initial": 3}, optimizer="boring", n_iter=5).fit(X, Y)
     again = pickle.loads(pickle.dumps(fitted))
@@ -354,6 +376,56 @@ def test_estimators_get_the_tuples_that_were_declared(parameters):
     levels = [row["level"] for row in found.cv_results_["params"]]
     assert sorted(map(type, levels), key=str) == [list, tuple, tuple][3 - n_choices :]
     assert list(found.cv_results_["param_level"]) == levels
+
+
+def test_choices_in_a_dict_may_be_any_objects():
+    parameters = {
+        "svc__class_weight": [None, "balanced", {0: 1, 1: 5}],
+        "standardscaler": [StandardScaler(), MinMaxScaler(), "passthrough"],
+        "svc__kernel": ["linear", linear_kernel],
+        "svc__C": (0.1, 10.0),
+    }
+    fitted = search(parameters=parameters, n_iter=12, n_points=4).fit(X, Y)
+    fitted = pickle.loads(pickle.dumps(fitted))
+    rows = fitted.cv_results_["params"]
+    weights = [row["svc__class_weight"] for row in rows]
+    assert all(weight in (None, "balanced", {0: 1, 1: 5}) for weight in weights)
+    assert {0: 1, 1: 5} in weights
+    assert {type(row["standardscaler"]) for row in rows} == {StandardScaler, MinMaxScaler, str}
+    assert {row["svc__kernel"] for row in rows} == {"linear", linear_kernel}
+    assert list(fitted.cv_results_["param_svc__class_weight"]) == weights
+    best = fitted.best_params_
+    assert fitted.best_estimator_["svc"].class_weight == best["svc__class_weight"]
+    names = fitted.space_.column_names
+    assert {"svc__class_weight={0: 1, 1: 5}", "standardscaler=StandardScaler()"} <= set(names)
+    assert "svc__kernel=<function linear_kernel>" in names
+    assert fitted.optimizer_.n_told == 12
+
+
+def test_objects_that_look_alike_stay_apart_and_keep_their_conditions():
+    texts = [Fixed("x", "y"), Fixed("x", "y"), repr(Fixed("x", "y"))]
+    parameters = {
+        "level": texts,
+        "bad": {"type": "integer", "low": 0, "high": 3, "when": f'level == "{texts[2]}"'},
+    }
+
+    class Chosen(Moody):
+        def fit(self, X, y):
+            return self
+
+        def score(self, X, y):
+            return float(texts.index(self.level))
+
+    fitted = search(estimator=Chosen(), parameters=parameters, n_iter=6).fit(X, Y)
+    for row in fitted.cv_results_["params"]:
+        assert ("bad" in row) == isinstance(row["level"], str)
+    assert fitted.space_.parameters["level"].choices[:2] == (f"{texts[2]} (2)", f"{texts[2]} (3)")
+
+
+@pytest.mark.parametrize("make", [Categorical, lambda name, choices: Fixed(name, choices[1])])
+def test_where_choices_cannot_be_objects_it_is_said_where_they_can(make):
+    with pytest.raises(InvalidInputError, match=r"takes objects in a dict .*\[\.\.\.\]"):
+        make("class_weight", [None, {0: 1, 1: 5}])
 
 
 class Whole(Moody):

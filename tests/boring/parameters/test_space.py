@@ -159,7 +159,7 @@ def test_configurations_may_come_from_an_iterator():
 def test_columns_and_importance_by_parameter():
     assert SPACE.columns == [
         ("gain", "gain"), ("layers", "layers"),
-        ("kind", "kind=a"), ("kind", "kind=b"), ("kind", "kind=null"),
+        ("kind", "kind=a"), ("kind", "kind=b"), ("kind", "kind=None"),
     ]  # fmt: skip
     found = SPACE.importance_by_parameter([0.5, 0.125, 0.125, 0.125, 0.125])
     assert found == {"gain": 0.5, "layers": 0.125, "kind": 0.375}

@@ -196,6 +196,43 @@ def test_names_that_share_beginning_and_end_stay_apart() -> None:
     ]
 
 
+LONG = {
+    "words": ["a word or two " * 20, "a word or two " * 20 + "more (mm)", "one more (mm)"],
+    "letters": ["q" * 300, "q" * 299 + "p", "p"],
+    "middle": ["q" * 150 + letter + "q" * 150 for letter in "abc"],
+    "units": [f"{name} ({'u' * 300})" for name in "abc"],
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_names_and_labels_of_any_length_leave_room_for_what_they_name(kind) -> None:
+    """Where they do not, matplotlib warns, which is an error here."""
+    study = Study([Real(name, 0, 1) for name in LONG[kind]], direction="minimize", seed=0)
+    for suggestion in study.ask(6):
+        study.tell(suggestion, sum(suggestion.parameters.values()) ** 2)
+    label = "the loss " * 40
+    figure = plotting.plot_slices(study, new_figure(5.2, 2.9), ylabel=label, title=label)
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert len(set(labels)) == 3
+    axes = plotting.plot_parallel_coordinates(study, ax=new_figure(5.2, 3.5).add_subplot())
+    for drawn in (figure, axes.figure):
+        drawn.draw_without_rendering()
+        assert all(axes.get_window_extent().height > 0.8 * drawn.dpi for axes in drawn.axes)
+    names = _labels.short_names(LONG[kind])
+    assert len(set(names)) == 3
+    assert max(map(len, names)) <= _labels.SHORT_WIDTH
+
+
+def test_long_labels_are_cut_where_names_of_the_usual_length_are_whole() -> None:
+    assert _labels.short_labels(["beam energy (MeV)", "q" * 300]) == [
+        "beam energy (MeV)",
+        "q" * (_labels.LABEL_WIDTH - 1) + "…",
+    ]
+    cut = _labels.wrap("several words " * 40, 2.0, 10.0).split("\n")
+    assert len(cut) == _labels.MOST_LINES
+    assert cut[-1].endswith("…")
+
+
 def test_units_stay_on_one_line() -> None:
     assert _labels.wrap("normalised emittance (mm mrad)", 1.9, 10.0) == (
         "normalised emittance\n(mm mrad)"

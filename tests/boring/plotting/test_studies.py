@@ -8,6 +8,8 @@ from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
+from boring.plotting._sweeps import range_of
+from boring.report._text import shown
 from boring.study import Study
 
 
@@ -114,6 +116,22 @@ def typed():
 
 def panels_of(figure):
     return {axes.get_label(): axes for axes in figure.axes}
+
+
+def test_choices_are_written_as_reports_write_them() -> None:
+    kind = Categorical("kind", [None, True, "old", ["é", 1]])
+    (axes,) = plotting.plot_slices(of_choices(kind)).axes
+    ticks = {text.get_text() for text in axes.get_xticklabels()}
+    assert ticks == {"None", "True", "old", '["é", 1]'} == {shown(c) for c in kind.choices}
+    assert range_of(Categorical("kind", [None, False])) == "None, False"
+    assert ParameterSpace([kind]).column_names[0] == "kind=None"
+
+
+def of_choices(kind):
+    study = Study([kind], direction="minimize", seed=0, optimizer="sobol")
+    for value, choice in enumerate(kind.choices):
+        study.tell({"kind": choice}, float(value))
+    return study
 
 
 def test_slices_run_through_the_values_of_each_parameter(typed) -> None:

@@ -198,6 +198,16 @@ def test_a_name_in_another_script_is_no_warning():
     assert page.all("img")
 
 
+@pytest.mark.usefixtures("drawn_once")
+def test_names_of_any_length_are_whole_in_the_text_and_no_warning_of_the_figures():
+    names = ["q" * 300, "q" * 299 + "p"]
+    made = quadratic(ParameterSpace([Real(name, 0.0, 1.0) for name in names]), 6)
+    text = html_report(made, value_label="loss " * 60)
+    page = check(text)
+    assert all(name in page.text for name in names)
+    assert page.all("img")
+
+
 def test_failures_alone():
     study = Study({"a": (0.0, 1.0), "b": (0.0, 2.0)}, direction="minimize")
     study.tell_failed({"a": 0.5, "b": 1.0}, "no beam")

@@ -390,3 +390,14 @@ def test_what_was_left_of_a_space_is_named(tmp_path, capsys):
     study.close()
     assert main(["ask", str(tmp_path / "a.jsonl"), "-n", "9"]) == 1
     assert "there were 3, which are outstanding now: [3, 4, 5]" in capsys.readouterr().err
+
+
+def test_more_than_anybody_evaluates_at_once_is_refused_before_anything_is_asked(tmp_path, capsys):
+    path = tmp_path / "a.jsonl"
+    study = Study([Integer("n", 1, 3)], direction="minimize", seed=0, path=path)
+    with pytest.raises(InvalidInputError, match="At most 10000 conf"):
+        study.ask(10_001)
+    study.close()
+    assert main(["ask", str(path), "-n", "100000000"]) == 1
+    assert "At most 10000" in capsys.readouterr().err
+    assert Study.open(path, read_only=True).outstanding == []

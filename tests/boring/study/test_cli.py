@@ -455,3 +455,11 @@ def test_digits_in_groups_are_no_value(file, boring):
     code, _, err = boring("tell", file, "0", "1_5")
     assert code == 2
     assert "received '1_5'" in err
+
+
+@pytest.mark.parametrize("text", ["", "a,b,value\n", "a,b,value\n\n"])
+def test_a_table_without_rows_is_said_to_have_none(boring, file, tmp_path, text):
+    (tmp_path / "none.csv").write_text(text)
+    code, out, err = boring("import", file, tmp_path / "none.csv")
+    assert (code, out) == (0, "Added: 0 rows.\n")
+    assert "none.csv has none below its first line" in err

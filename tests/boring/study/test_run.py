@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import partial
 
@@ -180,6 +180,59 @@ def test_a_long_evaluation_fails_and_the_run_goes_on(workers):
         release.set()
     assert (status.n_told, status.n_failed) == (4, 1)
     assert "longer than 0.2 s" in next(row["error"] for row in study.rows() if row["error"])
+
+
+def swallow(parameters):
+    """Take .3 seconds, come what may."""
+    end = time.perf_counter() + 0.3
+    while time.perf_counter() < end:
+        with suppress(Exception):
+            time.sleep(max(0.0, end - time.perf_counter()))
+    return loss(parameters)
+
+
+def run_in_a_thread(study, *args, **options):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(study.run, *args, **options).result()
+
+
+@pytest.mark.parametrize("on_error", ["record", "raise"])
+@pytest.mark.parametrize("how", ["here", "in a thread", "threads", "processes"])
+def test_a_value_that_comes_after_its_time_is_a_failure_wherever_it_was_computed(how, on_error):
+    study = make()
+    options = {
+        "threads": {"workers": 2},
+        "processes": {"executor": partial(ProcessPoolExecutor, 2)},
+    }
+    run = partial(run_in_a_thread, study) if how == "in a thread" else study.run
+    status = run(swallow, 2, timeout=0.1, on_error=on_error, **options.get(how, {}))
+    assert (status.n_told, status.n_failed) == (2, 2)
+    for row in study.rows():
+        assert row["error"] == "TimeoutError: the evaluation took longer than 0.1 s"
+        assert row["seconds"] >= 0.3
+
+
+def test_an_evaluation_that_is_interrupted_in_time_is_a_failure_whatever_on_error_says():
+    study = make()
+    status = study.run(lambda p: time.sleep(20.0), 1, timeout=0.1, on_error="raise")
+    assert (status.n_told, status.n_failed) == (1, 1)
+
+
+def test_a_late_value_is_not_told_after_an_interruption():
+    study, both = make(), threading.Barrier(2)
+
+    def fun(parameters):
+        both.wait(20.0)
+        time.sleep(0.2)
+        return loss(parameters)
+
+    def callback(study, number):
+        time.sleep(0.3)  # The other one ends meanwhile.
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(fun, 2, workers=2, timeout=0.1, callback=callback)
+    assert all(row["status"] == "failed" for row in study.rows())
 
 
 def test_an_interruption_loses_nothing_that_was_told(tmp_path):

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pytest
 
 import baselines  # noqa: F401
 import boring
-from boring.exceptions import BoringWarning, InvalidInputError, JournalError
+from boring.exceptions import BoringWarning, InvalidInputError, JournalError, UnknownNameError
 from boring.journal import read_journal
 from boring.optimizer import Optimizer
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
@@ -586,6 +587,14 @@ def test_choices_of_any_kind_come_back_from_tables(tmp_path, choices):
 def test_what_cannot_make_a_study_is_refused_by_its_rule(options, message):
     with pytest.raises(InvalidInputError, match=message):
         Study({"x": (0.0, 1.0)}, direction="minimize", **options)
+
+
+def test_an_unknown_option_of_a_study_is_met_with_what_a_study_takes():
+    with pytest.raises(UnknownNameError, match="Did you mean 'path'") as caught:
+        Study({"x": (0.0, 1.0)}, direction="minimize", optimizer="sobol", pathh="a.jsonl")
+    listed = str(caught.value).partition("Known: ")[2].rstrip(".").split(", ")
+    own = set(signature(Study).parameters) - {"space", "options"}
+    assert set(listed) == {*own, "repeats"}  # no domain, which is refused
 
 
 def test_seconds_of_an_evaluation_must_be_a_number():
