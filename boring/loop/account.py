@@ -135,7 +135,8 @@ def _is_unanimous(estimate: SubspaceEstimate) -> bool:
         return False
     trust = estimate.trust
     lead = trust["log_density"] - trust["isotropic_log_density"]
-    return trust["overlap"] >= UNANIMOUS_OVERLAP and lead >= UNANIMOUS_LEAD
+    better = lead >= UNANIMOUS_LEAD and trust["error"] < trust["isotropic_error"]
+    return bool(better and trust["overlap"] >= UNANIMOUS_OVERLAP)
 
 
 def account_by_alternation(

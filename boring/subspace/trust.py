@@ -5,7 +5,7 @@ points. Below about n = D d the best subspace by evidence predicts worse than no
 at all, and is confident about it. So each fold learns W from its own points, predicts the
 rest, and competes with a GP of one lengthscale over all D inputs, which has the choice of the
 search's smoothness and noise floor and of those that W ended with. W is accepted if its
-squared error is smaller, its log density larger, and the folds find the same W; its
+log density is larger, its squared error not twice as large, and the folds find the same W; its
 variances are multiplied by the mean squared standardised residual where that exceeds 1. A
 rejected W is not used for prediction.
 """
@@ -59,6 +59,11 @@ CAUTIOUS_POINTS_PER_PARAMETER = 3.0
 CAUTIOUS_FLOOR = 0.01
 # Share of W that folds must find again, |W'W_k|_F^2 / d: at chance level it is d/D.
 REQUIRED_OVERLAP = 0.6
+# Squared error of W against that without, below which log densities decide. A few held-out values
+# make squared errors: of 77 data sets on embedded functions 70 of 70 W that were found are trusted,
+# and 68 if the error has to be smaller; of 7 that were missed none either way; of 252 without a
+# subspace five more, which name all inputs.
+TOLERABLE_ERROR = 2.0
 ISOTROPIC_ITERATIONS = 60
 # What a GP of one lengthscale may choose from where it is not the rival of a given W.
 ISOTROPIC_CANDIDATES = tuple(
@@ -314,7 +319,7 @@ def check_trust(
     inflations = np.maximum(1.0, np.mean(residuals**2 / totals, axis=1))
     scaled = totals * inflations[:, None]
     densities = np.mean(log_normal_density(residuals, scaled), axis=1)
-    better = errors[0] < errors[1] and densities[0] > densities[1]
+    better = densities[0] > densities[1] and errors[0] < TOLERABLE_ERROR * errors[1]
     needed = points_for_axes(*factor.shape) if axis_aligned else 0.0
     enough = len(y) >= needed
     return TrustReport(

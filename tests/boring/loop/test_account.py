@@ -41,6 +41,7 @@ def _account(
 
     def judged(X, y, effective_dim, **options):
         figures = {"log_density": lead, "isotropic_log_density": 0.0, "overlap": overlap}
+        figures |= {"error": 0.1, "isotropic_error": 0.2}
         found = _estimate_of(40, -1, 1, 0, effective_dim)
         unchecked = overlap is None
         return replace(found, trust={} if unchecked else figures, trusted=not unchecked)

@@ -174,7 +174,6 @@ def test_without_fresh_starts_there_are_none() -> None:
     assert phases <= {"initial", "portfolio", "plain", "subspace", "local"}
 
 
-@pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
 @pytest.mark.parametrize("fresh_starts", [True, False])
 def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
     """What an open gate brings is the portfolio's, whoever's turn it takes."""
@@ -201,6 +200,7 @@ def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
     assert {"subspace", "local"} <= phases
 
 
+@pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
 def test_fresh_starts_survive_failures_and_batches() -> None:
     problem = get_problem("parabola-1-in-2", 1)
     optimizer = BoringOptimizer(problem.space, direction="minimize", seed=4, effective_dim=1)

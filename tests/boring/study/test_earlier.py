@@ -283,18 +283,18 @@ def test_true_and_false_are_also_as_other_programs_write_them(written, case):
         ("gain,angle,value\n1,0,3\n\n50,0,3\n", "Line 4 of .*'gain'.*--skip-outside"),
         ("gain,angle,value\n1,0,much\n", "Line 2 of .*value must be a number; received 'much'"),
         ("gain,angle,value\n1,0,3,9\n", "Line 2 of .*more cells"),
-        ("", "^$"),
     ],
 )
 def test_what_a_file_has_wrong_is_said_with_its_line(written, text, message):
-    path = written(text)
     study = make()
-    if message == "^$":
-        assert study.add(path) == 0
-        return
     with pytest.raises(InvalidInputError, match=message):
-        study.add(path)
+        study.add(written(text))
     assert study.status().n_told == 0
+
+
+def test_an_empty_file_is_said_to_have_no_rows(written):
+    with pytest.warns(BoringWarning, match="should have rows; .*has none below"):
+        assert make().add(written("")) == 0
 
 
 def test_a_constraint_without_a_column_is_missed_and_an_empty_cell_is_not_known(written):
