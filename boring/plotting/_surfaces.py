@@ -34,9 +34,9 @@ SURFACE_POINTS = 60
 LEVELS = 12
 FADE = 0.8
 ROUNDING = 1e-12
-# By which share of their range pictures reach beyond values.
-MARGIN = 0.04
 """Share of values that levels around a single one keep from it, so that floats tell them apart."""
+MARGIN = 0.04
+"""Share of their range by which pictures reach beyond values."""
 COLOUR_SHARE = 0.02
 """Colours end at this quantile of the values, and at one minus it."""
 

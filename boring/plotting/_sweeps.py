@@ -164,10 +164,8 @@ def _sweep(space: ParameterSpace, parameter: Parameter, label: str, center: Floa
     X = space.domain.snap(X)  # parameters that become active, or cease to be, have their place
     value = parameter.decode(center[None, columns])[0]
     is_marked = len(values) <= MOST_MARKS and parameter.n_values is not None
-    is_named = isinstance(parameter, (Categorical, Ordinal))
-    at = np.arange(len(values), dtype=float) if is_named else np.array(values, dtype=float)
     # Integers that float64 does not tell apart stand side by side, as names do.
-    if is_named or np.unique(at).size < len(values):
+    if isinstance(parameter, (Categorical, Ordinal)) or len(set(map(float, values))) < len(values):
         keys = [identity(v) for v in values]
         texts = tuple(choice_text(v) for v in values)
         here = float(keys.index(identity(value)))
@@ -178,7 +176,7 @@ def _sweep(space: ParameterSpace, parameter: Parameter, label: str, center: Floa
         scale = "log"
     elif parameter.kind == "integer":
         scale = "whole"
-    return Sweep(label, at, X, columns, float(value), scale, is_marked)
+    return Sweep(label, np.array(values, dtype=float), X, columns, float(value), scale, is_marked)
 
 
 def _values(parameter: Parameter) -> list[Any]:

@@ -167,7 +167,7 @@ def isotropic_posterior(
 ) -> GaussianProcess:
     """Fit the GP with one lengthscale over all inputs, and condition it on the data.
 
-    Under each candidate's profile and noise floor, the second from where the first ended; the
+    Under each candidate's profile and noise floor, all but the first from where that ended; the
     largest posterior density wins.
     """
     prior = dimension_scaled(X.shape[1])
