@@ -6,6 +6,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 
 VENV      := .venv
+LOWEST    := .venv-lowest
 PY        := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 WRITING   := $(VENV)/.installed-docs
@@ -17,7 +18,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv peers torch-peers demo test test-all lint types bench docs notebooks wheel clean
+.PHONY: help venv peers torch-peers demo test test-all test-lowest lint types bench docs notebooks wheel clean
 
 help: ## Show this list
 	@echo "boring-bo: make <target>"
@@ -59,6 +60,24 @@ test: lint types ## Lint, types and the fast tests (what CI runs)
 test-all: lint types ## The same with the slow statistical tests
 	@echo "==> Testing, slow tier included"
 	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist worksteal -q -m "slow or not slow"
+
+define LOWEST_VERSIONS
+import importlib.metadata
+bounds = {each.split(";")[0].strip() for each in importlib.metadata.requires("boring-bo")}
+print(*(each.replace(">=", "==") for each in sorted(bounds) if ">=" in each), sep="\n")
+print("pyparsing<3.3")  # From 3.3 on it warns of the calls of Matplotlib 3.9.
+endef
+export LOWEST_VERSIONS
+
+test-lowest: ## The tests with the lowest versions that setup.py allows (in .venv-lowest)
+	@echo "==> Making $(LOWEST) with the lowest versions that setup.py allows (some minutes)"
+	@rm -rf $(LOWEST) && $(PYTHON) -m venv $(LOWEST)
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@$(LOWEST)/bin/python -c "$$LOWEST_VERSIONS" > $(LOWEST)/constraints.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -c $(LOWEST)/constraints.txt -e '.[dev]'
+	@echo "==> Testing"
+	@$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 lint: $(INSTALLED) ## Style, layout and docstrings (ruff)
 	@echo "==> Linting with ruff"

@@ -8,38 +8,38 @@ PACKAGES = ("boring", "baselines", "synthetic")
 
 # What the default optimiser needs, and nothing else.
 CORE = [
-    "numpy>=1.26",
-    "scipy>=1.11",
-    "pymanopt>=2.2",
-    "threadpoolctl>=3.2",
+    "numpy>=2.0",
+    "scipy>=1.15",
+    "pymanopt>=2.2.1",
+    "threadpoolctl>=3.5",
     "tqdm>=4.60",
 ]
 
 # GPy as a backend and a place to carry fitted models to; boring/models/_gpy.py loads it.
-GPY = ["GPy>=1.13"]
+GPY = ["GPy>=1.14.2"]
 # Pictures, drawn from the checkout by `python -m experiments`.
-PLOT = ["matplotlib>=3.8"]
+PLOT = ["matplotlib>=3.9"]
 # Test problems on the data sets that scikit-learn bundles; synthetic/tasks loads it.
-TASKS = ["scikit-learn>=1.3"]
+TASKS = ["scikit-learn>=1.6"]
 # Chordal completion and junction trees; baselines/additive/junction_tree.py loads it.
 GRAPHS = ["networkx>=3.2"]
 # The solver whose tuning is a test problem; synthetic/tasks/mip.py loads it.
 MIP = ["highspy>=1.16"]
 # Typed parameters (boring/parameters), studies with a locked journal (boring/study), data frames.
-STUDY = ["ConfigSpace>=1.2", "filelock>=3.13", "pandas>=2.1"]
+STUDY = ["ConfigSpace>=1.2", "filelock>=4.0", "pandas>=2.2.2"]
 # BoringSampler; boring/integrations/optuna_sampler.py loads it.
 OPTUNA = ["optuna>=4.0"]
 # BoringSearchCV; boring/integrations/search_cv.py loads it.
-SEARCH_CV = ["scikit-learn>=1.3"]
+SEARCH_CV = ["scikit-learn>=1.6"]
 # Classifiers, forests, mixtures (baselines/_scikit.py loads them) and networks with their samplers
 # (baselines/neural loads them) as surrogates.
-NEURAL = ["scikit-learn>=1.3", "jax>=0.6", "blackjax>=1.4", "optax>=0.2.4"]
+NEURAL = ["scikit-learn>=1.6", "jax>=0.9", "blackjax>=1.4", "optax>=0.2.4"]
 # The BBOB functions; synthetic/bbob.py loads it.
-BBOB = ["ioh>=0.4"]
+BBOB = ["ioh>=0.4.2"]
 # Evaluation on more than one machine; boring/study loads nothing of it.
 DASK = ["distributed>=2024.1"]
 # Independent references of the tests.
-REFERENCES = ["autograd>=1.6", *TASKS]
+REFERENCES = ["autograd>=1.7", *TASKS]
 
 DEV = [
     *GPY,

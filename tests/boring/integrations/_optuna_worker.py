@@ -25,15 +25,17 @@ SPACE = {
     "rate": FloatDistribution(1e-3, 1e1, log=True),
     "x": FloatDistribution(-1.0, 1.0),
 }
+N_CONSTRAINTS = 2 if hasattr(optuna.trial.Trial, "set_constraint") else 0  # from Optuna 5 on
 HEARTBEAT = {"heartbeat_interval": 1, "grace_period": 3}
 
 
 def objective(trial):
-    """Return a loss; ``layers`` may be 3 at most."""
+    """Return a loss; ``layers`` may be 3 at most, if there can be constraints."""
     values = {name: trial._suggest(name, distribution) for name, distribution in SPACE.items()}
     trial.set_user_attr("worker", os.getpid())
-    trial.set_constraint("layers", values["layers"] - 3.0)
-    trial.set_constraint("x", -0.9 - values["x"])
+    if N_CONSTRAINTS:
+        trial.set_constraint("layers", values["layers"] - 3.0)
+        trial.set_constraint("x", -0.9 - values["x"])
     time.sleep(0.2)
     return (values["x"] - 0.3) ** 2 + (values["kind"] == "b") + values["rate"] / values["layers"]
 

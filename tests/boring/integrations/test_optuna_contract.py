@@ -2,14 +2,11 @@
 
 import optuna
 import pytest
-from optuna.testing.pytest_samplers import (
-    BasicSamplerTestCase,
-    RelativeSamplerTestCase,
-    SingleOnlySamplerTestCase,
-)
 
 import baselines  # noqa: F401 (registers sobol)
 from boring.integrations.optuna_sampler import BoringSampler
+
+samplers = pytest.importorskip("optuna.testing.pytest_samplers", reason="newer than Optuna 4.0")
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +17,11 @@ def _quiet():
     optuna.logging.set_verbosity(before)
 
 
-class TestBoringSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+class TestBoringSampler(
+    samplers.BasicSamplerTestCase,
+    samplers.RelativeSamplerTestCase,
+    samplers.SingleOnlySamplerTestCase,
+):
     # Optuna draws several times for one trial that is never finished; a space of nine points
     # would be used up.
     @pytest.fixture
