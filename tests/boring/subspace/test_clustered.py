@@ -3,7 +3,7 @@ import pytest
 
 from boring.subspace import clustered
 from boring.subspace.clustered import STRETCHES, choose_and_learn, most_evident_stretch
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import SearchSettings, learn_factor
 from boring.subspace.nearby import NearbyFactors

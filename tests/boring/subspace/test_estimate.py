@@ -14,7 +14,8 @@ from boring.exceptions import (
     UnknownNameError,
 )
 from boring.space import Box
-from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.stiefel import is_orthonormal, largest_angle, random_frame
 
 
