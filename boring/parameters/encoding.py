@@ -13,7 +13,8 @@ from boring.domain import Constraint, Domain, Lattice
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
 from boring.parameters.constraints import KnownConstraint
-from boring.parameters.expressions import INACTIVE, Expression, parse
+from boring.parameters.expressions import Expression, parse
+from boring.parameters.margins import INACTIVE
 from boring.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
