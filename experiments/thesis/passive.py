@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from boring.loop.thesis import thesis_model
-from boring.loop.portfolio import prior_mode
+from boring.models.gp import prior_mode
 from boring.rng import keyed_generator, single_blas_thread
 from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.passive import gram_schmidt_complement

@@ -7,8 +7,8 @@ import pytest
 
 import baselines  # noqa: F401 (registers sobol)
 from boring import plotting
-from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
+from boring.models.gp import prior_mode
 from boring.parameters import Categorical, Integer, Ordinal, Real
 from boring.plotting import _furniture, _labels, new_figure
 from boring.plotting._sweeps import range_of
