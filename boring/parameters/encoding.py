@@ -102,10 +102,11 @@ class Encoding(Lattice):
         """Return how far each point is from satisfying a constraint, at most zero where it does."""
         if constraint.names is None:
             return constraint.margin({}, self.decode(U))
-        active = self.active(U)
         columns = self.columns(U, constraint.names)
         skip = np.zeros(len(U), dtype=np.bool_)
-        for name in constraint.names:
+        conditional = [name for name in constraint.names if name in self.conditions]
+        active = self.active(U) if conditional else {}
+        for name in conditional:
             columns[name] = self.masked(name, columns[name], active[name])
             skip |= ~active[name]
         value = constraint.margin(columns, ())
