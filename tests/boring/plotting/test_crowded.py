@@ -15,6 +15,9 @@ from boring.plotting._sweeps import range_of
 from boring.study import Study
 from boring.subspace.passive import qr_complement
 
+# How well a subspace is learned matters to none of these pictures.
+pytestmark = pytest.mark.usefixtures("quick_subspaces")
+
 SMALL, LARGE = (3.5, 2.8), (7.0, 4.4)
 YLABEL = "normalised emittance (mm mrad)"
 NAMES = [
