@@ -76,7 +76,7 @@ def _nearby(factor):
 
 
 def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
-    W, X, y = crowded(3)
+    W, X, y = crowded(3, n=40, dim=4)
     monkeypatch.setattr(clustered, "_dimension", lambda *_: (1, ("a table",)))
     found = most_evident_stretch(
         X, y, None, 3, rng=np.random.default_rng(0), nearby=_nearby(2.0 * W)
@@ -86,7 +86,7 @@ def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
 
 
 def test_a_factor_of_the_neighbourhood_loses_to_a_better_one_and_to_a_given_dimension():
-    W, X, y = crowded(3)
+    W, X, y = crowded(3, n=40, dim=4)
     rng = np.random.default_rng(0)
     wrong = np.linalg.svd(W)[0][:, [3]]
     found = most_evident_stretch(X, y, None, 2, rng=rng, nearby=_nearby(wrong))
