@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .space import Box as Box
     from .state import OptimizerState as OptimizerState
     from .subspace.estimate import SubspaceEstimate as SubspaceEstimate
-    from .subspace.estimate import estimate_active_subspace as estimate_active_subspace
+    from .subspace.estimation import estimate_active_subspace as estimate_active_subspace
 
 __version__ = "0.1.0"
 
@@ -59,7 +59,7 @@ _HOMES = {
     "ProposalContext": "proposal",
     "SpaceExhaustedError": "exceptions",
     "SubspaceEstimate": "subspace.estimate",
-    "estimate_active_subspace": "subspace.estimate",
+    "estimate_active_subspace": "subspace.estimation",
     "get_optimizer": "registry",
     "maximize": "api",
     "minimize": "api",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boring.acquisition.base import Acquisition
-from boring.acquisition.domain_search import maximize_in_domain
+from boring.acquisition.domain_maximizer import maximize_in_domain
 from boring.acquisition.improvement import LogExpectedImprovement
 from boring.acquisition.maximizer import (
     REPEATED,

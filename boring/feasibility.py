@@ -23,6 +23,7 @@ import numpy as np
 
 from boring.acquisition.base import Acquisition
 from boring.acquisition.improvement import LogProbabilityAbove
+from boring.acquisition.offsets import AtOffsets
 from boring.data import Observations
 from boring.kernels import (
     MATERN52,
@@ -87,24 +88,6 @@ class LogSum:
         return total, gradient
 
 
-@dataclass(frozen=True, eq=False)
-class Offset:
-    """An acquisition of points, seen from offsets u: center + unit u."""
-
-    member: Acquisition
-    center: FloatArray
-    unit: float
-
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return the values ``(n,)`` at the offsets `X` ``(n, D)``."""
-        return self.member.value(self.center + self.unit * X)
-
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the values ``(n,)`` and their gradients ``(n, D)`` in the offsets."""
-        value, gradient = self.member.value_and_gradient(self.center + self.unit * X)
-        return value, self.unit * gradient
-
-
 class Feasibility:
     """Log probability that an evaluation succeeds and satisfies every constraint.
 
@@ -125,22 +108,13 @@ class Feasibility:
         self.data = data
         self._pending = np.empty((0, data.dim)) if pending is None else pending
 
-    def log_probability(self, U: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return log probabilities (n,) and their gradients (n, D).
-
-        Parameters
-        ----------
-        U : ndarray, shape (n, D), scaled units
-        """
-        return self._all.value_and_gradient(U)
-
     def value(self, X: FloatArray) -> FloatArray:
-        """Return the log probability ``(n,)`` at the rows of `X` ``(n, D)``."""
+        """Return log probabilities ``(n,)`` at the rows of `X` ``(n, D)``, scaled units."""
         return self._all.value(X)
 
     def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what `log_probability` does."""
-        return self.log_probability(X)
+        """Return log probabilities ``(n,)`` and their gradients ``(n, D)``, scaled units."""
+        return self._all.value_and_gradient(X)
 
     def near(self, center: FloatArray, unit: float, n_points: int, fit: Fitter) -> Acquisition:
         """Return the log probability in the neighbourhood of a point.
@@ -163,7 +137,7 @@ class Feasibility:
         order = np.argsort(np.linalg.norm(self.data.X - center, axis=1), kind="stable")
         n_points += int(np.sum(~self.data.finite))
         if self._success is not None:
-            members.append(Offset(self._success, center, unit))
+            members.append(AtOffsets(self._success, center, unit))
         for column in self.data.constraints.T:
             known = order[~np.isnan(column[order])][:n_points]
             margins = -moderate(_bounded(column[known]))[0]

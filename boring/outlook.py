@@ -16,7 +16,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .acquisition.base import Acquisition
-from .acquisition.domain_search import maximize_in_domain
+from .acquisition.domain_maximizer import maximize_in_domain
 from .acquisition.improvement import LogExpectedImprovement
 from .acquisition.maximizer import DUPLICATE_TOLERANCE, maximize_acquisition
 from .feasibility import Feasibility, LogSum

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boring.data import Observations
-from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.portfolio import iso_model
 from boring.loop.subspace_turn import factor_start, subspace_model
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.plain import plain_model
 from boring.models.posterior import GaussianProcess
 from boring.result import sign_of

@@ -13,23 +13,18 @@ DISTRIBUTION = "boring-bo"
 SIBLINGS = ("baselines", "synthetic")
 
 
-def check_siblings(names: tuple[str, ...] = SIBLINGS) -> None:
+def check_siblings() -> None:
     """Raise if a package of the same name, from another distribution, was imported instead of ours.
 
-    These names are taken on the package index by other projects, and Python does not say
-    when one shadows the other.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Packages to check; each of ours names its distribution in ``DISTRIBUTION``.
+    Their names are taken on the package index by other projects, and Python does not say
+    when one shadows the other; each of ours names its distribution in ``DISTRIBUTION``.
 
     Raises
     ------
     ImportError
         Naming the intruder's file and the remedy.
     """
-    for name in names:
+    for name in SIBLINGS:
         module = import_module(name)
         if getattr(module, "DISTRIBUTION", None) != DISTRIBUTION:
             where = getattr(module, "__file__", None) or "a namespace without a file"

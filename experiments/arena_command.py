@@ -12,7 +12,6 @@ from pathlib import Path
 from .arena import ArenaOutcome, read_arena, read_plan, run_arena
 from .arguments import (
     add_runs,
-    experiment_names,
     method_names,
     non_negative,
     positive,
@@ -25,6 +24,7 @@ from .peers import PEERS
 from .progress import RunProgress
 from .records import RunRecord
 from .tables import DEFAULT_REFERENCE
+from .variants import split_names
 
 __all__ = ["add_arguments"]
 
@@ -46,7 +46,7 @@ def add_arguments(arena: argparse.ArgumentParser) -> None:
     arena.set_defaults(act=_run_and_report)
     arena.add_argument(
         "--experiments",
-        type=experiment_names,
+        type=split_names,
         default=("all",),
         help="comma-separated names or groups; a minus in front leaves one out; groups: all, "
         f"{', '.join(GROUPS)} (default all)",

@@ -16,7 +16,6 @@ __all__ = [
     "QUICK_SEEDS",
     "add_runs",
     "add_study_runs",
-    "experiment_names",
     "method_names",
     "non_negative",
     "positive",
@@ -142,11 +141,6 @@ def method_names(text: str) -> tuple[str, ...]:
         fresh = [] if members is None else [one for one in members if one not in (*names, *named)]
         names += [name] if members is None else fresh
     return tuple(names)
-
-
-def experiment_names(text: str) -> tuple[str, ...]:
-    """Split a list of experiments at its commas."""
-    return split_names(text)
 
 
 def select_experiments(names: tuple[str, ...]) -> tuple[Experiment, ...]:

@@ -44,7 +44,7 @@ ROW_HEIGHT, WIDTH, DPI = 0.21, 7.4, 100
 
 
 def worth_showing(
-    records: Sequence[RunRecord], reference: str, fewest: int = FEWEST
+    records: Sequence[RunRecord], reference: str
 ) -> tuple[tuple[RunRecord, ...], int]:
     """Return the runs to show, and how many were left out.
 
@@ -57,8 +57,8 @@ def worth_showing(
         seeds = {run.seed for run in runs if run.method == reference}
         paired = [run for run in runs if run.seed in seeds]
         counts = Counter(run.method for run in paired)
-        if counts[reference] >= fewest:
-            kept += [run for run in paired if counts[run.method] >= fewest]
+        if counts[reference] >= FEWEST:
+            kept += [run for run in paired if counts[run.method] >= FEWEST]
     return tuple(kept), len(made) - len(kept)
 
 

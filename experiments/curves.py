@@ -27,8 +27,6 @@ class BestSoFarCurves:
         has been seen yet.
     direction : {"minimize", "maximize"}, default "minimize"
         Rows must not rise when minimising and must not fall when maximising.
-    label : str
-        Name of the method.
     n_failed : int
         How many of the runs stopped early; their last best value is carried on.
 
@@ -40,7 +38,6 @@ class BestSoFarCurves:
 
     values: FloatArray
     direction: Direction = "minimize"
-    label: str = ""
     n_failed: int = 0
 
     def __post_init__(self) -> None:
@@ -107,7 +104,7 @@ def _check(records: tuple[RunRecord, ...]) -> int:
     return budgets.pop()
 
 
-def regret_curves(records: Iterable[RunRecord], label: str = "") -> BestSoFarCurves:
+def regret_curves(records: Iterable[RunRecord]) -> BestSoFarCurves:
     """Return the simple-regret curves of the records of one method.
 
     Parameters
@@ -115,8 +112,6 @@ def regret_curves(records: Iterable[RunRecord], label: str = "") -> BestSoFarCur
     records : iterable of RunRecord
         Same experiment and method. Failed runs carry on what they had reached, so that a method
         is not rewarded for failing on the hard seeds.
-    label : str
-        Name of the method.
 
     Returns
     -------
@@ -138,10 +133,10 @@ def regret_curves(records: Iterable[RunRecord], label: str = "") -> BestSoFarCur
             )
         rows.append(_padded(np.array(record.simple_regret), budget, np.inf))
     failed = sum(record.status == "failed" for record in runs)
-    return BestSoFarCurves(np.array(rows), "minimize", label, failed)
+    return BestSoFarCurves(np.array(rows), "minimize", failed)
 
 
-def value_curves(records: Iterable[RunRecord], label: str = "") -> BestSoFarCurves:
+def value_curves(records: Iterable[RunRecord]) -> BestSoFarCurves:
     """Return the best-value curves of the records of one method; see :func:`regret_curves`."""
     runs = tuple(records)
     budget = _check(runs)
@@ -149,4 +144,4 @@ def value_curves(records: Iterable[RunRecord], label: str = "") -> BestSoFarCurv
     worst = np.inf if direction == "minimize" else -np.inf
     rows = [_padded(best_so_far(r.value, direction), budget, worst) for r in runs]
     failed = sum(record.status == "failed" for record in runs)
-    return BestSoFarCurves(np.array(rows), direction, label, failed)
+    return BestSoFarCurves(np.array(rows), direction, failed)

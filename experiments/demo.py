@@ -20,7 +20,7 @@ from boring.models.gp import GaussianProcessModel
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.typing import FloatArray
 
 from .account import judged_angle

@@ -23,7 +23,7 @@ import numpy as np
 
 from boring.rng import keyed_generator
 from boring.study._findings import WORTH_TELLING
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.rotation import readable_basis
 from boring.subspace.stiefel import largest_angle
 from boring.typing import FloatArray

@@ -257,13 +257,13 @@ def best_ranked(records: Iterable[RunRecord], number: int) -> tuple[str, ...]:
     return tuple(aggregate(test.ranking() for test in tests if test is not None).borda)[:number]
 
 
-def ranking_table(records: Iterable[RunRecord], alpha: float = ALPHA) -> str:
+def ranking_table(records: Iterable[RunRecord]) -> str:
     """Return Borda counts and first places over the experiments of the records, as Markdown.
 
     The last column is the mean over experiments of Friedman's mean ranks over seeds.
     """
     groups = [group for group in group_by_experiment(records).values() if present(group)]
-    pairs = [ranking_of_records(group, alpha) for group in groups]
+    pairs = [ranking_of_records(group) for group in groups]
     tests = [test for _, test in pairs if test is not None]
     partial = aggregate(ranking for ranking, _ in pairs)
     by_rank = aggregate(test.ranking() for test in tests)
@@ -282,23 +282,21 @@ def ranking_table(records: Iterable[RunRecord], alpha: float = ALPHA) -> str:
             ]
         )
     header = ["method", "Borda", "first", "Borda of ranks", "first of ranks", "mean rank"]
-    return "\n".join([markdown(header, rows), "", *_notes(groups, tests, alpha)])
+    return "\n".join([markdown(header, rows), "", *_notes(groups, tests)])
 
 
-def _notes(
-    groups: Sequence[Sequence[RunRecord]], tests: Sequence[FriedmanTest], alpha: float
-) -> list[str]:
+def _notes(groups: Sequence[Sequence[RunRecord]], tests: Sequence[FriedmanTest]) -> list[str]:
     held = [group_by_method(present(group)) for group in groups]
     fewest = min(len(runs) for methods in held for runs in methods.values())
     notes = [
         f"Experiments: {len(groups)}. Borda counts the methods that each is better than, first "
-        f"the experiments in which none is: by Mann-Whitney at {alpha:g} on the final value, then "
+        f"the experiments in which none is: by Mann-Whitney at {ALPHA:g} on the final value, then "
         "on the area under the best so far; of ranks, by Friedman's mean ranks over the seeds that "
         f"all methods have ({_shared(held)} an experiment)."
     ]
     least = least_p_value(fewest, fewest)
     unit = "seed" if fewest == 1 else "seeds"
-    if least > alpha:
+    if least > ALPHA:
         notes.append(
             f"With {fewest} {unit} no such test can have a p-value below {least:.2g}: where there "
             "are no more, the first two columns say nothing yet."

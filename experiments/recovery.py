@@ -23,9 +23,8 @@ import numpy as np
 
 from boring.exceptions import SubspaceWarning
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.dimension import default_max_effective_dim
-from boring.subspace.estimate import estimate_active_subspace
-from boring.subspace.full_rank import choose_dimension
+from boring.subspace.dimension import lowest_bic, score_dimensions
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.trust import ISOTROPIC_CANDIDATES, isotropic_posterior
 from boring.typing import FloatArray
 from experiments.arguments import non_negative
@@ -157,14 +156,13 @@ def run(cell: Cell, seed: int, method: str, cpu_budget: float | None = None) -> 
 def _checks(data: _Data, d: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return the choice of d, and what the check of trust makes of predictions."""
     standard = (data.y - data.y.mean()) / data.y.std()
-    top = default_max_effective_dim(data.X.shape[1], len(data.y))
     estimate = estimate_active_subspace(data.X, data.y, d, rng=rng)
     isotropic = isotropic_posterior(data.X, standard, ISOTROPIC_CANDIDATES)
     spread = float(data.y.std())
     density = float(np.mean(estimate.predictor.log_density(data.X_test, data.y_test)))
     plain = isotropic.log_predictive_density(data.X_test, (data.y_test - data.y.mean()) / spread)
     return {
-        "bic_dim": choose_dimension(data.X, standard, top),
+        "bic_dim": lowest_bic(score_dimensions(data.X, standard)).effective_dim,
         "trusted": estimate.trusted,
         "density": density,
         "isotropic_density": float(np.mean(plain)) - float(np.log(spread)),

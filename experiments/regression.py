@@ -24,7 +24,7 @@ import numpy as np
 
 from boring.exceptions import SubspaceWarning
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.trust import ISOTROPIC_CANDIDATES, isotropic_posterior
 from boring.typing import FloatArray
 from experiments.arguments import non_negative, positive

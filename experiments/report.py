@@ -25,7 +25,7 @@ def convergence_figure(records: Iterable[RunRecord], path: str | os.PathLike[str
     runs = present(records)
     known = all(record.simple_regret is not None for record in runs)
     make = regret_curves if known else value_curves
-    curves = {name: make(group, name) for name, group in group_by_method(runs).items()}
+    curves = {name: make(group) for name, group in group_by_method(runs).items()}
     first = runs[0]
     figure = new_figure()
     plot_convergence(

@@ -40,16 +40,10 @@ Progress = Callable[[RunRecord | None, int, int], None]
 
 
 def make_tasks(
-    experiment: Experiment,
-    methods: Sequence[Method],
-    seeds: Sequence[int],
-    *,
-    keep_points: bool = True,
+    experiment: Experiment, methods: Sequence[Method], seeds: Sequence[int]
 ) -> tuple[Task, ...]:
     """Return the tasks seed by seed, so that a run that is stopped leaves whole pairs."""
-    return tuple(
-        Task(experiment, method, seed, keep_points) for seed in seeds for method in methods
-    )
+    return tuple(Task(experiment, method, seed) for seed in seeds for method in methods)
 
 
 def still_to_do(

@@ -85,7 +85,7 @@ def _curves(records: Sequence[RunRecord]) -> tuple[dict[str, BestSoFarCurves], b
     known = all(record.simple_regret is not None for record in records)
     make = regret_curves if known else value_curves
     groups = group_by_method(records)
-    return {name: make(groups[name], name) for name in order_methods(groups)}, known
+    return {name: make(groups[name]) for name in order_methods(groups)}, known
 
 
 def _draw(

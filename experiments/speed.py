@@ -200,18 +200,18 @@ def profile_likelihood(W: FloatArray, X: FloatArray, y: FloatArray, noise_floor:
     return float(max(-fit.fun for fit in fits))
 
 
-def learner_table(n_seeds: int = LEARNER_SEEDS) -> str:
+def learner_table() -> str:
     """Return the table of the default learner against Tripathy's alternation.
 
     Both under one model, Matern-3/2 with the noise floor of Tripathy's default, and without the
     trust check, which refits either several times. Bases are judged by
     :func:`profile_likelihood` under that same model.
     """
-    from boring.subspace.estimate import estimate_active_subspace
+    from boring.subspace.estimation import estimate_active_subspace
     from synthetic import recovery_problem
 
     rows = []
-    for seed in range(n_seeds):
+    for seed in range(LEARNER_SEEDS):
         problem = recovery_problem(LEARNER_PROBLEM, LEARNER_DIM, seed)
         X = problem.space.sample(LEARNER_POINTS, keyed_generator(seed, "learner"))
         y = np.asarray(problem(X))

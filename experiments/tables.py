@@ -194,11 +194,11 @@ def format_number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def _spread(spread: Spread | None, digits: int = 2) -> str:
+def _spread(spread: Spread | None) -> str:
     if spread is None:
         return MISSING
     median, low, high, mean = (
-        format_number(value, digits)
+        format_number(value, 2)
         for value in (spread.median, spread.lower, spread.upper, spread.mean)
     )
     return f"{median} [{low}, {high}] {mean}"

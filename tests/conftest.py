@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 import hypothesis
 import pytest
@@ -47,7 +48,7 @@ LIGHT_OPTIONS = {
     "partition-sampling": {"n_models": 2, "burn_in": 20},
     "random-projections": {"n_projections": 5},
     "rvfl-ensemble": {"n_hidden": 100, "n_members": 10},
-    "spn": {"n_channels": 3, "n_folds": 3, "n_restarts": 1},
+    "spn": {"n_channels": 2, "n_folds": 2, "n_restarts": 1},
     "tripathy": {"n_restarts": 3},
 }
 
@@ -70,9 +71,23 @@ def _no_progress_bars():
 
 
 @pytest.fixture
-def quick_subspaces(monkeypatch):
+def quick_subspaces(in_haste):
     """Let subspaces be learned in haste; see `tests.haste.learn_in_haste`."""
-    # Here, lest a test of what is imported find more than it imports.
-    from tests.haste import learn_in_haste
+    with in_haste():
+        yield
 
-    learn_in_haste(monkeypatch.setattr)
+
+@pytest.fixture(scope="session")
+def in_haste():
+    """Return the context of `quick_subspaces`, for fixtures that several tests share."""
+
+    @contextmanager
+    def context():
+        # Here, lest a test of what is imported find more than it imports.
+        from tests.haste import learn_in_haste
+
+        with pytest.MonkeyPatch.context() as patch:
+            learn_in_haste(patch.setattr)
+            yield
+
+    return context

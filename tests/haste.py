@@ -1,6 +1,6 @@
 """Subspaces learned in haste, for tests of what is printed, drawn or written of them."""
 
-from boring.subspace import estimate, factor_fit, learners, trust
+from boring.subspace import estimation, factor_fit, learners, trust
 
 
 def learn_in_haste(replace=setattr):
@@ -13,4 +13,4 @@ def learn_in_haste(replace=setattr):
     replace(factor_fit, "_fit", lambda *a: fit(*a[:-1], min(a[-1], 4)))
     replace(trust, "ISOTROPIC_ITERATIONS", 4)
     replace(learners, "FOLD_RESTARTS", 1)
-    replace(estimate, "default_folds", lambda n, fit: 2)
+    replace(estimation, "default_folds", lambda n, fit: 2)

@@ -26,7 +26,6 @@ from boring.kernels import (
     KernelTerm,
     Projected,
     ProjectedArd,
-    RadialProfile,
 )
 from boring.kernels.additive import LOG_VARIANCE_BOUNDS, squared_distances
 from boring.kernels.maps import LOG_LENGTHSCALE_BOUNDS
@@ -86,13 +85,7 @@ def group_basis(group: Group, dim: int) -> FloatArray:
     return np.asarray(np.eye(dim)[:, list(group)])
 
 
-def tied_model(
-    structure: Structure,
-    dim: int,
-    *,
-    per_input: bool,
-    profile: RadialProfile = SQUARED_EXPONENTIAL,
-) -> TiedModel:
+def tied_model(structure: Structure, dim: int, *, per_input: bool) -> TiedModel:
     """Return the model with shared hyperparameters u = (log s2, log l, log n2).
 
     Parameters
@@ -102,7 +95,6 @@ def tied_model(
         D.
     per_input : bool
         Whether there is one lengthscale for each input (D of them) or one for all.
-    profile : RadialProfile, default squared exponential
     """
     n_lengthscales = dim if per_input else 1
     rows: list[FloatArray] = []
@@ -112,7 +104,7 @@ def tied_model(
     for group in structure:
         basis = group_basis(group, dim)
         feature_map: FeatureMap = ProjectedArd(basis) if per_input else Projected(basis)
-        terms.append(KernelTerm(profile, feature_map, f"inputs {group}"))
+        terms.append(KernelTerm(SQUARED_EXPONENTIAL, feature_map, f"inputs {group}"))
         rows.append(unit[0])
         base.append(-float(np.log(len(structure))))
         lengthscales = [1 + i for i in group] if per_input else [1]
@@ -152,7 +144,6 @@ class StructureEvidence:
         Standardised.
     tied : ndarray
         u of :func:`tied_model`, with one lengthscale or D.
-    profile : RadialProfile, default squared exponential
 
     Notes
     -----
@@ -160,18 +151,11 @@ class StructureEvidence:
     a change of one group costs one matrix and one Cholesky factor.
     """
 
-    def __init__(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        tied: FloatArray,
-        profile: RadialProfile = SQUARED_EXPONENTIAL,
-    ) -> None:
+    def __init__(self, X: FloatArray, y: FloatArray, tied: FloatArray) -> None:
         self._Z = X * np.exp(-tied[1:-1])
         self._y = y
         self._variance = float(np.exp(tied[0]))
         self._noise = float(np.exp(tied[-1]))
-        self._profile = profile
         self._cache: dict[Group, FloatArray] = {}
         self._capacity = max(8, CACHE_BYTES // (8 * max(1, len(y)) ** 2))
 
@@ -181,7 +165,7 @@ class StructureEvidence:
         if found is None:
             if len(self._cache) >= self._capacity:
                 self._cache.clear()
-            found = self._profile.value(squared_distances(self._Z[:, list(group)]))
+            found = SQUARED_EXPONENTIAL.value(squared_distances(self._Z[:, list(group)]))
             self._cache[group] = found
         return found
 

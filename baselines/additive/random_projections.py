@@ -22,6 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from baselines._starts import shortened
 from baselines.additive.improvement_loop import FittedModels, ImprovementOptimizer
 from baselines.additive.scaled_surrogate import ScaledSurrogate
 from baselines.additive.tied_model import BlockPrior, TiedModel
@@ -55,8 +56,6 @@ __all__ = [
 VARIANCE_PRIOR = Gaussian(0.0, 1.0)
 NOISE_PRIOR = Gaussian(-6.0, 2.0)
 FIT_ITERATIONS = 40
-#: Lengthscale of the second start, relative to the prior's mode.
-SHORT_START = 0.3
 
 
 @dataclass(frozen=True)
@@ -149,9 +148,7 @@ def _fit_tied(
     """Return the best u from the prior's mode, from a shorter lengthscale and from the last u."""
     cold = np.full(model.n_parameters, dimension_scaled(X.shape[1]).mean)
     cold[0], cold[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
-    short = cold.copy()
-    short[1:-1] += np.log(SHORT_START)
-    starts = [cold, short] if last is None else [last, cold]
+    starts = [cold, shortened(cold)] if last is None else [last, cold]
     return model.fit_best(X, y, starts, max_iterations=FIT_ITERATIONS).theta
 
 

@@ -21,10 +21,11 @@ import numpy as np
 
 from baselines._acquisition import ACQUISITIONS, acquisition_of
 from baselines._options import check_choice, check_fits, check_optional_int
+from baselines._starts import shortened
 from baselines.embeddings.features import EmbeddedPosterior, SearchFeatures
 from boring.acquisition import maximize_acquisition
-from boring.kernels import MATERN52, AdditiveKernel, FeatureMap, KernelTerm
-from boring.models.gp import GaussianProcessModel
+from boring.kernels import MATERN52, AdditiveKernel, FeatureMap, Isotropic, KernelTerm
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -46,8 +47,6 @@ VARIANCE_PRIOR = Gaussian(0.0, 1.5)
 NOISE_PRIOR = Gaussian(-7.0, 2.0)
 #: Iterations of one fit.
 FIT_ITERATIONS = 40
-#: Lengthscale of the second start of a fit, relative to the first (the prior's mode).
-SHORT_START = 0.3
 
 
 @dataclass(frozen=True)
@@ -137,9 +136,12 @@ class EmbeddedOptimizer(Optimizer):
                 models.append((features, self._fit(features, X[rows], values), units))
         return RunsPosterior(models)
 
-    @abstractmethod
     def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-        """Return the posterior over the features of points X (n, D) with values y (n,)."""
+        """Return the posterior over the features of points X (n, D) with standardised y (n,).
+
+        By default with one lengthscale over all features.
+        """
+        return two_start_fit(Isotropic(), features.prior_dim, features.of_points(X), y)
 
     def _resolved_options(self) -> dict[str, object]:
         return {**self.option_values(), "effective_dim": self.effective_dim}
@@ -251,9 +253,6 @@ def two_start_fit(
     prior = dimension_scaled(prior_dim)
     term = KernelTerm(MATERN52, feature_map, "embedded", VARIANCE_PRIOR, prior)
     model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
-    start = np.full(model.n_parameters, prior.mean)
-    start[0], start[-1] = VARIANCE_PRIOR.mean, NOISE_PRIOR.mean
-    short = start.copy()
-    short[1:-1] += np.log(SHORT_START)
-    fit = model.fit_best(F, y, [start, short], max_iterations=FIT_ITERATIONS)
+    start = prior_mode(model)
+    fit = model.fit_best(F, y, [start, shortened(start)], max_iterations=FIT_ITERATIONS)
     return model.condition(fit.theta, F, y)

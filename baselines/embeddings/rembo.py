@@ -34,17 +34,13 @@ from baselines.embeddings.embedded_search import (
     EmbeddedOptimizer,
     EmbeddedOptions,
     RunsPosterior,
-    two_start_fit,
 )
 from baselines.embeddings.features import SearchFeatures, get_features
 from boring.embedding import RandomEmbedding
-from boring.kernels import Isotropic
-from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
 from boring.surrogate import ObjectivePosterior
-from boring.typing import FloatArray
 
-__all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings", "isotropic_fit"]
+__all__ = ["RemboOptimizer", "RemboOptions", "draw_embeddings"]
 
 #: d = 2 with four runs is the best setting of Wang et al. (2016), table 1, for a function
 #: of two variables in 25 dimensions.
@@ -155,18 +151,3 @@ class RemboOptimizer(EmbeddedOptimizer):
 
     def _resolved_options(self) -> dict[str, object]:
         return {**super()._resolved_options(), "half_width": self.half_width}
-
-    def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-        return isotropic_fit(features, X, y)
-
-
-def isotropic_fit(features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-    """Return the posterior with one lengthscale over features; see `two_start_fit`.
-
-    Parameters
-    ----------
-    features : SearchFeatures
-    X : ndarray, shape (n, D), scaled units
-    y : ndarray, shape (n,), standardised
-    """
-    return two_start_fit(Isotropic(), features.prior_dim, features.of_points(X), y)

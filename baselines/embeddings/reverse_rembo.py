@@ -30,9 +30,8 @@ import numpy as np
 
 from baselines.embeddings.embedded_search import EmbeddedOptimizer, EmbeddedOptions
 from baselines.embeddings.features import SearchFeatures
-from baselines.embeddings.rembo import DEFAULT_EFFECTIVE_DIM, DEFAULT_N_EMBEDDINGS, isotropic_fit
+from baselines.embeddings.rembo import DEFAULT_EFFECTIVE_DIM, DEFAULT_N_EMBEDDINGS
 from boring.embedding import RandomEmbedding, back_project
-from boring.models.posterior import GaussianProcess
 from boring.rng import keyed_generator
 from boring.typing import FloatArray
 
@@ -233,6 +232,3 @@ class ReverseRemboOptimizer(EmbeddedOptimizer):
             )
             for run in range(self.options.n_embeddings)
         )
-
-    def _fit(self, features: SearchFeatures, X: FloatArray, y: FloatArray) -> GaussianProcess:
-        return isotropic_fit(features, X, y)

@@ -32,10 +32,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from baselines._options import check_positive
+from baselines._starts import shortened
 from boring.acquisition import Acquisition, LogExpectedImprovement
 from boring.acquisition.maximizer import duplicates
 from boring.kernels import SQUARED_EXPONENTIAL, AdditiveKernel, Isotropic, KernelTerm
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -50,7 +51,6 @@ __all__ = ["ElasticGPOptimizer", "ElasticGPOptions", "ElasticPath", "climb", "el
 VARIANCE_PRIOR = Gaussian(0.0, 1.5)
 NOISE_PRIOR = Gaussian(-7.0, 2.0)
 FIT_ITERATIONS = 40
-SHORT_START = 0.3
 #: Standard deviation of the log lengthscale where it is given: the fit is of the rest.
 GIVEN_SD = 1e-3
 #: A gradient of log expected improvement below this is flat, per scaled unit (chosen here).
@@ -238,9 +238,9 @@ class ElasticGPOptimizer(Optimizer):
         )
         term = KernelTerm(SQUARED_EXPONENTIAL, Isotropic(), "f", VARIANCE_PRIOR, prior)
         model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
-        start = np.array([VARIANCE_PRIOR.mean, prior.mean, NOISE_PRIOR.mean])
-        short = start + np.array([0.0, 0.0 if given else np.log(SHORT_START), 0.0])
-        theta = model.fit_best(X, y, [start, short], max_iterations=FIT_ITERATIONS).theta
+        start = prior_mode(model)
+        starts = [start] if given else [start, shortened(start)]
+        theta = model.fit_best(X, y, starts, max_iterations=FIT_ITERATIONS).theta
         if given is not None:
             theta[1] = np.log(given)
         return model.condition(theta, X, y)

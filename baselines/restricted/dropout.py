@@ -29,7 +29,7 @@ from boring.acquisition import (
 )
 from boring.exceptions import InvalidInputError
 from boring.kernels import SQUARED_EXPONENTIAL, AdditiveKernel, Ard, KernelTerm
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import Gaussian, dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext
@@ -187,8 +187,8 @@ def _fit(Z: FloatArray, y: FloatArray) -> GaussianProcess:
     model = GaussianProcessModel(AdditiveKernel([term], 1.0), NOISE_PRIOR)
     starts = []
     for noise in NOISE_STARTS:
-        start = np.full(model.n_parameters, prior.mean)
-        start[0], start[-1] = VARIANCE_PRIOR.mean, np.log(noise)
+        start = prior_mode(model)
+        start[-1] = np.log(noise)
         starts.append(start)
     fit = model.fit_best(Z, y, starts, max_iterations=FIT_ITERATIONS)
     return model.condition(fit.theta, Z, y)

@@ -23,8 +23,8 @@ from baselines._options import check_choice, check_fits
 from boring.box_search import search_box
 from boring.kernels.maps import ProjectedArd
 from boring.kernels.profiles import MATERN32
-from boring.loop.portfolio import prior_mode, single_model
-from boring.models.gp import GaussianProcessModel
+from boring.loop.portfolio import single_model
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext

@@ -29,8 +29,8 @@ from boring.exceptions import InvalidInputError, SubspaceWarning
 from boring.initial_design import uniform_design
 from boring.kernels import Isotropic
 from boring.kernels.maps import ProjectedArd
-from boring.loop.portfolio import prior_mode, single_model
-from boring.models.gp import GaussianProcessModel
+from boring.loop.portfolio import single_model
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.optimizer import Optimizer, Proposal, ProposalContext

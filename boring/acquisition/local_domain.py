@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from boring.acquisition.base import Acquisition
 from boring.acquisition.domain_search import DomainSearch
 from boring.acquisition.maximizer import REPEATED
+from boring.acquisition.offsets import AtPoints
 from boring.admissible import pull_back
 from boring.domain import Domain
 from boring.typing import FloatArray
 
-__all__ = ["Moved", "best_in_domain"]
+__all__ = ["best_in_domain"]
 
 # Of the incumbent's neighbours so many start a climb, beside the relaxed maximiser.
 N_NEIGHBOURS = 3
 SEARCH_ITERATIONS = 60
-
-
-@dataclass(frozen=True, eq=False)
-class Moved:
-    """An acquisition of offsets, as one of points.
-
-    Parameters
-    ----------
-    acquisition : Acquisition
-        Of ``(x - center) / unit``.
-    center : ndarray, shape (D,), scaled units
-    unit : float
-    """
-
-    acquisition: Acquisition
-    center: FloatArray
-    unit: float
-
-    def value(self, X: FloatArray) -> FloatArray:
-        """Return the values (n,) at points (n, D), scaled units."""
-        return self.acquisition.value((X - self.center) / self.unit)
-
-    def value_and_gradient(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return values (n,) and gradients (n, D) at points (n, D), scaled units."""
-        values, gradients = self.acquisition.value_and_gradient((X - self.center) / self.unit)
-        return values, gradients / self.unit
 
 
 def best_in_domain(
@@ -85,7 +58,7 @@ def best_in_domain(
     low[discrete] = np.minimum(low, reach.min(axis=0))[discrete]
     high[discrete] = np.maximum(high, reach.max(axis=0))[discrete]
     search = DomainSearch(
-        Moved(acquisition, center, unit),
+        AtPoints(acquisition, center, unit),
         domain,
         domain.snap(known),
         rng,

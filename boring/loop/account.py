@@ -22,7 +22,8 @@ from boring.loop.schedule import FEWEST_FIRST
 from boring.loop.subspace_turn import TRUSTED_GATE, factor_of, gate_of
 from boring.sample import sample
 from boring.subspace.clustered import CLUSTERED_NOISE_FLOOR, most_evident_stretch
-from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.factor_fit import basis_of
 from boring.subspace.nearby import NearbyFactors
 from boring.typing import FloatArray

@@ -54,7 +54,7 @@ from boring.kernels import (
     Projected,
     RadialProfile,
 )
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import (
     Gaussian,
@@ -193,19 +193,6 @@ def mixed_model(basis: FloatArray, n: int = 0) -> GaussianProcessModel:
         ),
     ]
     return GaussianProcessModel(AdditiveKernel(terms, CONSTANT_VARIANCE), NOISE_PRIOR)
-
-
-def prior_mode(model: GaussianProcessModel) -> FloatArray:
-    """Return the parameters at the mode of a model's Gaussian priors (a cold start)."""
-    theta = np.empty(model.n_parameters)
-    for term, part in zip(model.kernel.terms, model.kernel.slices, strict=True):
-        assert isinstance(term.variance_prior, Gaussian)
-        assert isinstance(term.map_prior, Gaussian)
-        theta[part.start] = term.variance_prior.mean
-        theta[part.start + 1 : part.stop] = term.map_prior.mean
-    assert isinstance(model.noise_prior, Gaussian)
-    theta[-1] = model.noise_prior.mean
-    return theta
 
 
 def one_step_ahead(

@@ -40,10 +40,9 @@ from boring.loop.portfolio import (
     NOISE_PRIOR,
     SECOND_VARIANCE_PRIOR,
     VARIANCE_PRIOR,
-    prior_mode,
     single_model,
 )
-from boring.models.gp import GaussianProcessModel
+from boring.models.gp import GaussianProcessModel, prior_mode
 from boring.models.posterior import GaussianProcess, with_fantasies
 from boring.models.priors import dimension_scaled
 from boring.proposal import Proposal, ProposalContext

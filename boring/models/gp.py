@@ -17,7 +17,7 @@ from boring.kernels.additive import AdditiveKernel
 from boring.models.evidence import Evidence
 from boring.models.linalg import cholesky
 from boring.models.posterior import GaussianProcess
-from boring.models.priors import FLAT, ParameterPrior
+from boring.models.priors import FLAT, Gaussian, ParameterPrior
 from boring.typing import FloatArray
 
 # Noise variance of standardised y: floor and ceiling [chosen here].
@@ -270,3 +270,16 @@ class GaussianProcessModel:
         A.flat[:: len(X) + 1] += float(np.exp(theta[-1]))
         L, jitter = cholesky(A)
         return GaussianProcess(self, theta, X, y, L, jitter)
+
+
+def prior_mode(model: GaussianProcessModel) -> FloatArray:
+    """Return the parameters at the mode of a model's Gaussian priors (a cold start)."""
+    theta = np.empty(model.n_parameters)
+    for term, part in zip(model.kernel.terms, model.kernel.slices, strict=True):
+        assert isinstance(term.variance_prior, Gaussian)
+        assert isinstance(term.map_prior, Gaussian)
+        theta[part.start] = term.variance_prior.mean
+        theta[part.start + 1 : part.stop] = term.map_prior.mean
+    assert isinstance(model.noise_prior, Gaussian)
+    theta[-1] = model.noise_prior.mean
+    return theta

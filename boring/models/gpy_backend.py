@@ -262,10 +262,6 @@ class GPyPosterior:
         """Condition on one more observation ``(D,)``; GPy factors anew, in O(n^3)."""
         return GPyPosterior(self.model, self.theta, np.vstack([self.X, x]), np.append(self.y, y))
 
-    def with_values(self, y: FloatArray) -> GPyPosterior:
-        """Return the posterior for other values at the same inputs."""
-        return GPyPosterior(self.model, self.theta, self.X, y)
-
     def log_predictive_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
         mean, variance = self.predict(X)

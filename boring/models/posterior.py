@@ -282,10 +282,6 @@ class GaussianProcess:
         longer.__dict__["features"] = [np.vstack(pair) for pair in rows]
         return longer
 
-    def with_values(self, y: FloatArray) -> GaussianProcess:
-        """Return the posterior for other values at the same inputs, e.g. another warp."""
-        return GaussianProcess(self.model, self.theta, self.X, y, self.L, self.jitter)
-
     def log_predictive_density(self, X: FloatArray, y: FloatArray) -> FloatArray:
         """Return log N(y_i; mean, variance + noise) at each row of X, shape (m,)."""
         mean, variance = self.predict(X)

@@ -11,7 +11,7 @@ from boring._brief import in_brief
 from boring.exceptions import InvalidInputError, OutsideSpaceError, UnknownNameError
 from boring.parameters.base import Configuration, is_missing, plain
 from boring.parameters.encoding import Encoding
-from boring.parameters.expressions import INACTIVE
+from boring.parameters.margins import INACTIVE
 from boring.validation import suggest
 
 __all__ = ["active_names", "checked_configuration"]

@@ -13,7 +13,8 @@ from boring.domain import Constraint, Domain, Lattice
 from boring.exceptions import InvalidInputError
 from boring.parameters.base import Parameter
 from boring.parameters.constraints import KnownConstraint
-from boring.parameters.expressions import INACTIVE, Expression, parse
+from boring.parameters.expressions import Expression, parse
+from boring.parameters.margins import INACTIVE
 from boring.typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -101,10 +102,11 @@ class Encoding(Lattice):
         """Return how far each point is from satisfying a constraint, at most zero where it does."""
         if constraint.names is None:
             return constraint.margin({}, self.decode(U))
-        active = self.active(U)
         columns = self.columns(U, constraint.names)
         skip = np.zeros(len(U), dtype=np.bool_)
-        for name in constraint.names:
+        conditional = [name for name in constraint.names if name in self.conditions]
+        active = self.active(U) if conditional else {}
+        for name in conditional:
             columns[name] = self.masked(name, columns[name], active[name])
             skip |= ~active[name]
         value = constraint.margin(columns, ())

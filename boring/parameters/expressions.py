@@ -2,13 +2,7 @@
 
 The text is parsed to a syntax tree, of which only arithmetic, comparisons, ``and``, ``or``,
 ``not``, ``in`` and a few functions are understood; nothing is evaluated as Python. The value is a
-margin, at most zero where the condition holds, for many configurations at a time: of ``a <= b`` it
-is ``a - b``, of ``and`` the largest and of ``or`` the least of the parts.
-
-Inactive parameters are NaN, or `INACTIVE` among objects: a comparison with one of them is unknown,
-a margin of NaN. Unknown parts are joined by Kleene's logic (Introduction to Metamathematics, 1952,
-section 64): ``or`` holds where a part holds, ``and`` does not where a part does not, and what is
-still unknown holds no more than its negation does.
+margin for many configurations at a time, as `boring.parameters.margins` defines and joins them.
 """
 
 from __future__ import annotations
@@ -24,12 +18,20 @@ from functools import reduce
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boring._brief import shortened
 from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.parameters.base import Parameter, identity, is_number
+from boring.parameters.base import Parameter, is_number
 from boring.parameters.choices import Choice, Fixed
+from boring.parameters.margins import (
+    Columns,
+    Margin,
+    both,
+    either,
+    equals,
+    negated,
+    strict,
+)
 from boring.parameters.real import Real
 from boring.parameters.rounded import Rounded
 from boring.parameters.values import position
@@ -37,16 +39,12 @@ from boring.parameters.wholes import Wholes
 from boring.typing import FloatArray
 from boring.validation import as_float, suggest
 
-__all__ = ["INACTIVE", "Expression", "parse"]
+__all__ = ["Expression", "parse"]
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
-Function: TypeAlias = Callable[[Columns], FloatArray]
 Number: TypeAlias = Callable[[Columns], Rounded]
 
-INACTIVE = object()
 MAX_LENGTH = 10_000
 MAX_DEPTH = 400  # of the tree: each term of a sum is one level
-LEAST = float(np.finfo(float).tiny)  # the margin of a strict inequality that holds with equality
 # Texts, names between backticks, and words with a letter outside ASCII, which Python respells.
 TOKENS = re.compile(
     r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\w*[^\x00-\x7f](?:\w|[^\x00-\x7f])*"""
@@ -78,7 +76,7 @@ class Expression:
     text: str
     names: tuple[str, ...]
     tree: ast.expr
-    margin: Function
+    margin: Margin
 
 
 def parse(text: str, parameters: Mapping[str, Parameter]) -> Expression:
@@ -188,29 +186,29 @@ class _Parser:
         self.used[name] = None
         return self.parameters[name]
 
-    def truth(self, node: ast.expr) -> Function:
+    def truth(self, node: ast.expr) -> Margin:
         """Return the margin of a node that is true or false."""
         if isinstance(node, ast.BoolOp):
             parts = [self.truth(part) for part in node.values]
-            join = _both if isinstance(node.op, ast.And) else _either
+            join = both if isinstance(node.op, ast.And) else either
             return lambda columns: reduce(join, [part(columns) for part in parts])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return _negated(self.truth(node.operand))
+            return negated(self.truth(node.operand))
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             pairs = [
                 self.comparison(left, op, right)
                 for left, op, right in zip(sides[:-1], node.ops, sides[1:], strict=True)
             ]
-            return lambda columns: reduce(_both, [pair(columns) for pair in pairs])
+            return lambda columns: reduce(both, [pair(columns) for pair in pairs])
         if isinstance(node, ast.Name):
             parameter = self.parameter(node)
             values = getattr(parameter, "choices", (getattr(parameter, "value", None),))
             if all(isinstance(value, bool) for value in values):
-                return _equals(parameter.name, True)
+                return equals(parameter.name, True)
         self.refuse(f"needs something true or false where it has {ast.unparse(node)!r}")
 
-    def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Function:
+    def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Margin:
         """Return the margin of one comparison."""
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
@@ -220,19 +218,19 @@ class _Parser:
                 self.refuse("has an empty list after 'in'")
 
             def among(columns: Columns) -> FloatArray:
-                return reduce(_either, [part(columns) for part in parts])
+                return reduce(either, [part(columns) for part in parts])
 
-            return among if isinstance(op, ast.In) else _negated(among)
+            return among if isinstance(op, ast.In) else negated(among)
         if isinstance(op, ast.Eq | ast.NotEq):
             equal = self.equality(left, right)
-            return equal if isinstance(op, ast.Eq) else _negated(equal)
+            return equal if isinstance(op, ast.Eq) else negated(equal)
         if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
             if isinstance(op, ast.Gt | ast.GtE):
                 left, right = right, left
             difference = self.difference(left, right)
             if isinstance(op, ast.LtE | ast.GtE):
                 return difference
-            return lambda columns: _strict(difference(columns))
+            return lambda columns: strict(difference(columns))
         self.refuse("has a comparison other than < <= > >= == != in")
 
     def choice(self, parameter: Parameter, constant: Any) -> Any:
@@ -248,7 +246,7 @@ class _Parser:
         except InvalidInputError as error:
             raise type(error)(f"In the condition {shortened(self.text, 80)!r}: {error}") from error
 
-    def equality(self, left: ast.expr, right: ast.expr) -> Function:
+    def equality(self, left: ast.expr, right: ast.expr) -> Margin:
         """Return the margin of ``left == right``."""
         if not isinstance(left, ast.Name):
             left, right = right, left
@@ -256,7 +254,7 @@ class _Parser:
             parameter = self.parameter(left)
             constant = _constant(right)
             if constant is not _NOTHING and not (parameter.is_numeric and is_number(constant)):
-                return _equals(parameter.name, self.choice(parameter, constant))
+                return equals(parameter.name, self.choice(parameter, constant))
         for node in (*_names(left), *_names(right)):
             parameter = self.parameter(node)
             if isinstance(parameter, Real) and parameter.step is None:
@@ -297,7 +295,7 @@ class _Parser:
             self.refuse(f"does arithmetic with {parameter.name!r}, whose values are not numbers")
         self.refuse(f"needs a number where it has {ast.unparse(node)!r}")
 
-    def difference(self, left: ast.expr, right: ast.expr) -> Function:
+    def difference(self, left: ast.expr, right: ast.expr) -> Margin:
         """Return ``left - right``, 0 where rounding alone makes a difference."""
         first, second = self.number(left), self.number(right)
         whole, other = self.wholes(left), self.wholes(right)
@@ -337,11 +335,7 @@ class _Parser:
         return None
 
 
-class _Nothing:
-    """Stands for what is no constant."""
-
-
-_NOTHING = _Nothing()
+_NOTHING = object()  # stands for what is no constant
 
 
 def _constant(node: ast.expr) -> Any:
@@ -365,43 +359,6 @@ def _names(node: ast.expr) -> list[ast.Name]:
 
 def _vary(node: ast.expr) -> bool:
     return bool(_names(node))
-
-
-def _strict(difference: FloatArray) -> FloatArray:
-    return np.where(difference == 0.0, LEAST, difference)
-
-
-def _both(first: FloatArray, second: FloatArray) -> FloatArray:
-    known = np.fmax(first, second)
-    return np.where(known > 0.0, known, np.maximum(first, second))
-
-
-def _either(first: FloatArray, second: FloatArray) -> FloatArray:
-    known = np.fmin(first, second)
-    return np.where(known <= 0.0, known, np.minimum(first, second))
-
-
-def _negated(function: Function) -> Function:
-    return lambda columns: _flip(function(columns))
-
-
-def _flip(margin: FloatArray) -> FloatArray:
-    return np.where(margin > 0.0, -margin, np.maximum(-margin, LEAST))
-
-
-def _equals(name: str, choice: Any) -> Function:
-    is_nested = isinstance(choice, list | dict)  # Python takes [1] and [true] for equal
-
-    def is_same(value: Any) -> bool:
-        is_equal = type(value) is type(choice) and value == choice
-        return is_equal and not (is_nested and identity(value) != identity(choice))
-
-    def margin(columns: Columns) -> FloatArray:
-        same = [is_same(value) for value in columns[name]]
-        absent = [value is INACTIVE for value in columns[name]]
-        return np.where(absent, np.nan, np.where(same, 0.0, 1.0))
-
-    return margin
 
 
 class _Rename(ast.NodeTransformer):

@@ -36,10 +36,11 @@ Examples
 from ._canvas import new_figure, save
 from ._theme import LINE_STYLES, MARKERS, PALETTE
 from .components import plot_components
+from .dimension import plot_dimension, plot_spectrum
 from .parallel import plot_parallel_coordinates
 from .runs import plot_angles, plot_convergence
 from .slices import plot_slices
-from .subspace import plot_dimension, plot_importance, plot_loadings, plot_spectrum
+from .subspace import plot_importance, plot_loadings
 from .summary import plot_sufficient_summary
 from .surrogate import plot_surrogate, plot_surrogate_values
 from .trace import SubspaceTrace

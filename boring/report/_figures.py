@@ -98,21 +98,19 @@ def _trust(estimate: SubspaceEstimate) -> str:
 
 
 def _importance(source: Source, estimate: SubspaceEstimate) -> Picture:
-    space = source.study.space
-    scores = space.importance_by_parameter(estimate.importance)
-    ends = [space.importance_by_parameter(end) for end in estimate.importance_interval.T]
+    rows = source.report.importances
     by_parameter = replace(
         estimate,
-        importance=np.array(list(scores.values())),
-        importance_interval=np.minimum(np.array([list(e.values()) for e in ends]).T, 1.0),
+        importance=np.array([row.importance for row in rows]),
+        importance_interval=np.array([(row.low, row.high) for row in rows], dtype=np.float64),
     )
-    names = [plain(name) for name in scores]
+    names = [plain(row.parameter) for row in rows]
     told = "; ".join(
         f"{row.parameter} {row.importance:.0%}"
         + ("" if row.low is None else f" ({row.low:.0%} to {row.high:.0%})")
-        for row in source.report.importances[:MOST_TOLD]
+        for row in rows[:MOST_TOLD]
     )
-    more = max(0, len(scores) - MOST_TOLD)
+    more = max(0, len(rows) - MOST_TOLD)
     return Picture(
         "importance",
         "Importance of the parameters",

@@ -56,13 +56,18 @@ def checked_data(X: ArrayLike, y: ArrayLike, space: Box | None) -> tuple[FloatAr
             f"a subspace takes at least {MIN_POINTS} points with finite values; received "
             f"{len(values)}. Evaluate more points."
         )
+    refuse_constant(values)
+    return inputs, values
+
+
+def refuse_constant(values: FloatArray) -> None:
+    """Raise InvalidInputError if finite values (n,) do not vary."""
     moderated, _ = moderate(values)
     if not float(np.ptp(moderated)) > 1e-12 * float(np.abs(moderated).max()):
         raise InvalidInputError(
             f"y must vary; all {len(values)} finite values are {values[0]:.6g}. A constant "
             "function has no active subspace."
         )
-    return inputs, values
 
 
 def checked_points(X: ArrayLike, dim: int) -> FloatArray:

@@ -16,14 +16,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boring.subspace.dimension import DimensionRow, lowest_bic, n_free_parameters
-from boring.subspace.factor_fit import FactorFit, FactorSettings
-from boring.subspace.finish import axes_refit, thin_refit
-from boring.subspace.full_rank import (
-    SearchSettings,
-    learn_factor,
+from boring.subspace.dimension import (
+    DimensionRow,
+    lowest_bic,
+    n_free_parameters,
     score_dimensions,
 )
+from boring.subspace.factor_fit import FactorFit, FactorSettings
+from boring.subspace.finish import axes_refit, thin_refit
+from boring.subspace.full_rank import SearchSettings, learn_factor
 from boring.subspace.nearby import NearbyFactors
 from boring.typing import FloatArray
 from boring.warping import standardize, stretched

@@ -19,7 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lgamma, log
 
-from boring.subspace.factor_fit import FactorFit, FactorSettings, truncate, truncate_axes
+from boring.subspace.factor_fit import (
+    FactorFit,
+    FactorSettings,
+    fit_axes,
+    fit_full,
+    row_span,
+    square_start,
+    truncate,
+    truncate_axes,
+)
 from boring.typing import FloatArray
 
 # Largest d tried unless the caller says [chosen here: beyond it, evidence is flat at the
@@ -98,8 +107,7 @@ def dimension_candidates(
     y: FloatArray,
     full: FactorFit,
     axes: FactorFit | None,
-    ranks: range,
-    ambient: int,
+    max_effective_dim: int | None,
     coordinates: FloatArray,
     settings: FactorSettings,
 ) -> list[tuple[DimensionRow, FactorFit]]:
@@ -114,10 +122,8 @@ def dimension_candidates(
         Square factor of ``coordinates``.
     axes : FactorFit or None
         Diagonal factor of X; None leaves axis-aligned candidates out.
-    ranks : range
-        Ranks d to try.
-    ambient : int
-        D.
+    max_effective_dim : int or None
+        Largest d to try; None takes `default_max_effective_dim`.
     coordinates : ndarray, shape (n, min(n, D))
         X, or its coordinates on the row span.
     settings : FactorSettings
@@ -127,15 +133,31 @@ def dimension_candidates(
     list of (DimensionRow, FactorFit)
         Rotated fits are factors of ``coordinates``, axis-aligned ones of X.
     """
-    n = len(y)
+    n, dim = X.shape
+    top = max_effective_dim or default_max_effective_dim(dim, n)
     candidates = []
-    for rank in ranks:
+    for rank in range(1, min(top, coordinates.shape[1]) + 1):
         thin = truncate(coordinates, y, full, rank, settings)
-        candidates.append((rotated_row(ambient, n, thin.rank, thin.nll), thin))
+        candidates.append((rotated_row(dim, n, thin.rank, thin.nll), thin))
         if axes is not None:
             aligned = truncate_axes(X, y, axes, rank, settings)
-            candidates.append((axes_row(ambient, n, aligned), aligned))
+            candidates.append((axes_row(dim, n, aligned), aligned))
     return candidates
+
+
+def score_dimensions(
+    X: FloatArray,
+    y: FloatArray,
+    max_effective_dim: int | None = None,
+    settings: FactorSettings | None = None,
+) -> tuple[DimensionRow, ...]:
+    """Return the BIC table over d from one full-rank and one diagonal fit, y standardised."""
+    settings = settings or FactorSettings()
+    coordinates, _ = row_span(X)
+    full = fit_full(coordinates, y, square_start(coordinates.shape[1], X.shape[1]), settings)
+    axes = fit_axes(X, y, settings)
+    candidates = dimension_candidates(X, y, full, axes, max_effective_dim, coordinates, settings)
+    return tuple(row for row, _ in candidates)
 
 
 def lowest_bic(table: Sequence[DimensionRow]) -> DimensionRow:

@@ -30,13 +30,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from boring.exceptions import InvalidInputError
-from boring.kernels.profiles import (
-    RadialProfile,
-)
+from boring.kernels.profiles import RadialProfile
 from boring.subspace.dimension import (
     DimensionRow,
     axes_row,
-    default_max_effective_dim,
     dimension_candidates,
     lowest_bic,
     n_free_parameters,
@@ -339,10 +336,8 @@ def learn_factor(
     axes = fit_axes(X, y, settings.fits) if settings.axes else None
     candidates: list[tuple[DimensionRow, FactorFit]] = []
     if effective_dim is None:
-        top = max_effective_dim or default_max_effective_dim(dim, n)
-        ranks = range(1, min(top, coordinates.shape[1]) + 1)
         candidates = dimension_candidates(
-            X, y, search.best_full, axes, ranks, dim, coordinates, settings.fits
+            X, y, search.best_full, axes, max_effective_dim, coordinates, settings.fits
         )
         rank = lowest_bic([row for row, _ in candidates]).effective_dim
         search.pool += [
@@ -398,30 +393,3 @@ def _hop(search: _Search, rank: int, dim: int, rng: np.random.Generator) -> None
         if search.agreed:
             return
         search.hop(index, rng)
-
-
-def score_dimensions(
-    X: FloatArray,
-    y: FloatArray,
-    max_effective_dim: int | None = None,
-    settings: FactorSettings | None = None,
-) -> tuple[DimensionRow, ...]:
-    """Return the BIC table over d from one full-rank and one diagonal fit, y standardised."""
-    settings = settings or FactorSettings()
-    n, dim = X.shape
-    coordinates, _ = row_span(X)
-    full = fit_full(coordinates, y, square_start(coordinates.shape[1], dim), settings)
-    top = max_effective_dim or default_max_effective_dim(dim, n)
-    ranks = range(1, min(top, coordinates.shape[1]) + 1)
-    axes = fit_axes(X, y, settings)
-    candidates = dimension_candidates(X, y, full, axes, ranks, dim, coordinates, settings)
-    return tuple(row for row, _ in candidates)
-
-
-def choose_dimension(
-    X: FloatArray,
-    y: FloatArray,
-    max_effective_dim: int | None = None,
-) -> int:
-    """Return the d of lowest BIC; see `score_dimensions`."""
-    return lowest_bic(score_dimensions(X, y, max_effective_dim)).effective_dim

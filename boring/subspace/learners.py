@@ -8,9 +8,9 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError
 from boring.kernels.profiles import MATERN32, RadialProfile
-from boring.subspace.dimension import DimensionRow, lowest_bic
+from boring.subspace.dimension import DimensionRow, lowest_bic, score_dimensions
 from boring.subspace.factor_fit import FactorFit, FactorSettings
-from boring.subspace.full_rank import SearchSettings, learn_factor, score_dimensions
+from boring.subspace.full_rank import SearchSettings, learn_factor
 from boring.subspace.stiefel import orthonormalize
 from boring.subspace.trust import Refit, fold_refit
 from boring.typing import FloatArray

@@ -8,7 +8,7 @@ the best loss so far is dropped [thesis section 4.2.1, item 4].
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -153,47 +153,19 @@ class _Runner(Generic[R]):
                 self.outcome = "finished"
         self.seconds += time.process_time() - start
 
-    def hopeless(self, best: float, window: int, optimism: float) -> bool:
-        if len(self.losses) < window + 1 or self.losses[-1] <= best:
+    def hopeless(self, best: float) -> bool:
+        if len(self.losses) < EXTRAPOLATION_WINDOW + 1 or self.losses[-1] <= best:
             return False
-        recent = np.array(self.losses[-window:])
+        recent = np.array(self.losses[-EXTRAPOLATION_WINDOW:])
         gain = self.losses[-1] - extrapolated_loss(recent, self.restart.rounds_left)
-        return self.losses[-1] - optimism * gain > best
+        return self.losses[-1] - gain > best
 
     def history(self) -> RestartHistory:
         return RestartHistory(tuple(self.losses), self.outcome, self.seconds, self.message)
 
 
-class _Budget:
-    def __init__(self, time_budget: float | None, cpu_budget: float | None) -> None:
-        for name, value in (("time_budget", time_budget), ("cpu_budget", cpu_budget)):
-            if value is not None and not as_real(value, name, "positive seconds or None") > 0.0:
-                raise InvalidInputError(f"{name} must be positive seconds or None, got {value}.")
-        self._wall_end = np.inf if time_budget is None else time.perf_counter() + time_budget
-        self._cpu_end = np.inf if cpu_budget is None else time.process_time() + cpu_budget
-
-    @property
-    def spent(self) -> bool:
-        return time.perf_counter() >= self._wall_end or time.process_time() >= self._cpu_end
-
-
-def _begin(source: Iterator[R], runners: list[_Runner[R]]) -> _Runner[R] | None:
-    """Take the next restart; None when there are no more."""
-    for restart in source:
-        runner = _Runner(len(runners), restart)
-        runners.append(runner)
-        return runner
-    return None
-
-
 def run_restarts(
-    restarts: Iterable[R],
-    *,
-    concurrent: int | None = None,
-    window: int = EXTRAPOLATION_WINDOW,
-    optimism: float = 1.0,
-    time_budget: float | None = None,
-    cpu_budget: float | None = None,
+    restarts: Iterable[R], *, drop_hopeless: bool = True, cpu_budget: float | None = None
 ) -> MultistartResult[R]:
     """Advance restarts in rounds until each has finished, failed or been dropped.
 
@@ -201,16 +173,13 @@ def run_restarts(
     ----------
     restarts : iterable of ResumableRestart
         Taken one by one, so a generator may build them lazily.
-    concurrent : int, optional
-        How many run at once; all by default. With 1 they run one after another, which
-        makes the most of a short budget.
-    window : int, default 10
-        Losses that are extrapolated; no restart is dropped before it has as many rounds.
-    optimism : float, default 1
-        Factor on the extrapolated gain; infinity never drops.
-    time_budget, cpu_budget : float, optional
-        Seconds by the wall clock, and of processor time. When either is spent, running
-        restarts stop where they are; the first round of the first restart always runs.
+    drop_hopeless : bool, default True
+        Drop restarts whose extrapolated loss cannot reach the best so far; none before it has as
+        many rounds as losses are extrapolated.
+    cpu_budget : float, optional
+        Seconds of processor time. All restarts run side by side without one, and one after another
+        with it, as a short budget is better spent on few than spread thin. When it is spent, the
+        one that runs stops where it is; the first round of the first restart always runs.
 
     Returns
     -------
@@ -219,39 +188,41 @@ def run_restarts(
     Raises
     ------
     InvalidInputError
-        If an argument is out of range or there is no restart.
+        If the budget is not positive or there is no restart.
     FitError
         If every restart failed; ``.history`` holds their histories.
     """
-    if window < 3 or (concurrent is not None and concurrent < 1) or not optimism > 0.0:
-        raise InvalidInputError(
-            "run_restarts needs window >= 3, concurrent >= 1 and optimism > 0, got "
-            f"window={window}, concurrent={concurrent}, optimism={optimism}."
-        )
-    budget = _Budget(time_budget, cpu_budget)
+    if cpu_budget is not None and not (
+        as_real(cpu_budget, "cpu_budget", "positive seconds or None") > 0.0
+    ):
+        raise InvalidInputError(f"cpu_budget must be positive seconds or None, got {cpu_budget}.")
+    end = np.inf if cpu_budget is None else time.process_time() + cpu_budget
     source = iter(restarts)
     runners: list[_Runner[R]] = []
     running: list[_Runner[R]] = []
     more, advanced = True, False
+
+    def is_spent() -> bool:
+        return advanced and time.process_time() >= end
+
     while True:
-        while more and (concurrent is None or len(running) < concurrent):
-            if advanced and budget.spent:
-                break
-            runner = _begin(source, runners)
-            more = runner is not None
-            if runner is not None and runner.outcome == "unfinished":
-                running.append(runner)
+        while more and (cpu_budget is None or not running) and not is_spent():
+            restart = next(source, None)
+            more = restart is not None
+            if restart is not None:
+                runners.append(_Runner(len(runners), restart))
+                running += [runner for runner in runners[-1:] if runner.outcome == "unfinished"]
         for runner in running:
-            if advanced and budget.spent:
+            if is_spent():
                 break
             runner.advance()
             advanced = True
         best = min((r.losses[-1] for r in runners if r.outcome != "failed"), default=np.inf)
         for runner in running:
-            if runner.outcome == "unfinished" and runner.hopeless(best, window, optimism):
+            if drop_hopeless and runner.outcome == "unfinished" and runner.hopeless(best):
                 runner.outcome = "dropped"
         running = [runner for runner in running if runner.outcome == "unfinished"]
-        if (advanced and budget.spent) or not (running or more):
+        if is_spent() or not (running or more):
             break
     return _select(runners)
 

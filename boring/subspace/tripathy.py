@@ -20,8 +20,10 @@ from ..exceptions import InvalidInputError
 from ..kernels.profiles import MATERN32, RadialProfile, get_profile
 from ..typing import FloatArray
 from ..validation import as_positive_int, as_values
+from ..warping import standardize
 from ._riemannian import riemannian_gradient_norm
 from .alternation import AlternatingRestart, TripathyOptions
+from .checks import refuse_constant
 from .dimension import DimensionRow, n_free_parameters, rotated_bic
 from .likelihood import Hyperparameters, StiefelLikelihood
 from .multistart import RestartHistory, run_restarts
@@ -87,10 +89,8 @@ def _standardised(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
         raise InvalidInputError(
             "X and y must be finite; leave points with NaN or infinite values out."
         )
-    spread = float(np.std(values))
-    if not spread > 1e-12 * float(np.max(np.abs(values))):
-        raise InvalidInputError("y is constant: it says nothing about an active subspace.")
-    return inputs, (values - np.mean(values)) / spread
+    refuse_constant(values)
+    return inputs, standardize(values)
 
 
 def _starts(
@@ -119,9 +119,7 @@ def tripathy_subspace(
     profile: str | RadialProfile = MATERN32,
     options: TripathyOptions | None = None,
     initial_basis: ArrayLike | None = None,
-    concurrent: int | None = None,
     drop_hopeless: bool = True,
-    time_budget: float | None = None,
     cpu_budget: float | None = None,
 ) -> TripathySubspace:
     """Estimate an active subspace by Tripathy's alternation with random restarts.
@@ -141,13 +139,11 @@ def tripathy_subspace(
         Settings of the alternation; ``TripathyOptions.published()`` follows the thesis.
     initial_basis : array_like, shape (D, d), optional
         A first start, such as the previous estimate.
-    concurrent : int, optional
-        Restarts that run side by side; all by default, one after another when a budget
-        is given, as a short budget is better spent on few restarts than spread thin.
     drop_hopeless : bool, default True
         Drop restarts whose extrapolated loss cannot reach the best so far.
-    time_budget, cpu_budget : float, optional
-        Seconds, wall clock and processor; results then depend on the machine.
+    cpu_budget : float, optional
+        Seconds of processor time, spent on one restart after another; results then depend on the
+        machine.
 
     Returns
     -------
@@ -176,14 +172,10 @@ def tripathy_subspace(
         raise InvalidInputError(
             f"initial_basis must have shape ({dim}, {effective_dim}), got {first.shape}."
         )
-    if concurrent is None and not (time_budget is None and cpu_budget is None):
-        concurrent = 1
     likelihood = StiefelLikelihood(inputs, values, get_profile(profile))
     outcome = run_restarts(
         _starts(likelihood, effective_dim, options or TripathyOptions(), rng, n_restarts, first),
-        concurrent=concurrent,
-        optimism=1.0 if drop_hopeless else np.inf,
-        time_budget=time_budget,
+        drop_hopeless=drop_hopeless,
         cpu_budget=cpu_budget,
     )
     outcome.best.certify()

@@ -17,7 +17,6 @@ from boring.exceptions import BoringError
 from experiments.arena import read_arena, run_arena
 from experiments.arena_command import RunLog, outcome_text
 from experiments.arguments import (
-    experiment_names,
     non_negative,
     positive,
     positive_minutes,
@@ -90,7 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--experiments",
-        type=experiment_names,
+        type=split_names,
         default=OPTIMISATION_TABLE,
         help=f"names or groups, as of the arena (default {','.join(OPTIMISATION_TABLE)})",
     )

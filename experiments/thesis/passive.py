@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
+from boring.models.gp import prior_mode
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.passive import gram_schmidt_complement
 from boring.typing import FloatArray
 from synthetic import get_problem

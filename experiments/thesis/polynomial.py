@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from boring.rng import keyed_generator, single_blas_thread
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.typing import FloatArray
 
 from ..tables import markdown

@@ -8,8 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from ..arguments import experiment_names, method_names, non_negative, positive, positive_minutes
+from ..arguments import method_names, non_negative, positive, positive_minutes
 from ..records import RunRecord, read_records
+from ..variants import split_names
 
 __all__ = ["add_arguments"]
 
@@ -31,7 +32,7 @@ def add_arguments(tuning: argparse.ArgumentParser) -> None:
     tuning.set_defaults(act=_run_and_report)
     tuning.add_argument(
         "--tasks",
-        type=experiment_names,
+        type=split_names,
         default=TASK_NAMES,
         help=f"comma-separated (default: {','.join(TASK_NAMES)})",
     )

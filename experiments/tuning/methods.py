@@ -14,7 +14,7 @@ import numpy as np
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Integer, ParameterSpace, Real
-from boring.parameters.expressions import INACTIVE
+from boring.parameters.margins import INACTIVE
 from boring.study import Study
 from boring.validation import suggest
 

@@ -43,9 +43,7 @@ def contains_optimum(candidate, half_width):
     ("dim", "d", "k", "width", "expected", "n"),
     [
         (25, 2, 1, None, 0.714, 4000),
-        (25, 2, 2, None, 1 - 0.082, 2000),
         (25, 2, 4, None, 1 - 0.0067, 2000),
-        (25, 2, 5, None, 1 - 0.0019, 2000),
         (25, 2, 1, 1.04, 0.612, 4000),
         (25, 2, 1, 2 * np.sqrt(2), 0.858, 4000),
         (25, 4, 1, None, 0.997, 300),
@@ -65,11 +63,8 @@ def test_search_boxes_hold_an_optimum_as_often_as_known(dim, d, k, width, expect
     ("dim", "width", "expected"),
     [
         (5, np.sqrt(2), 0.51),
-        (10, np.sqrt(2), 0.23),
         (25, np.sqrt(2), 0.032),
-        (5, 1.02, 0.29),
         (10, 1.02, 0.063),
-        (25, 1.02, 0.0025),
     ],
 )
 def test_an_orthonormal_embedding_misses_the_optimum(dim, width, expected):

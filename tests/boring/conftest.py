@@ -85,6 +85,12 @@ def run_of(dim, n=30, seed=0, subspace=None, direction="minimize", y=None):
     )
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Let the pages of reports do without their figures, which take most of their time."""
+    monkeypatch.setattr("boring.report._page.draw", lambda picture: "left out by a test")
+
+
 @pytest.fixture(scope="session")
 def make():
     """The makers above: tests are imported without a package, so they come by fixture."""

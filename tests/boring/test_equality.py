@@ -23,7 +23,7 @@ CASES = {
 def test_equality_is_met_without_going_through_the_lattice(case, monkeypatch):
     monkeypatch.setattr(Placing, "_from_lattice", lambda *_: pytest.fail("20,000 visits"))
     study = Study(ParameterSpace(*CASES[case]), direction="minimize", seed=0)
-    for _ in range(14):
+    for _ in range(11):
         (asked,) = study.ask()
         assert study.space.violations(asked.parameters) == {}
         study.tell(asked.number, float(asked.parameters["n0"]))

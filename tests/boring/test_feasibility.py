@@ -42,7 +42,7 @@ def observed(n, dim, rng, *, fails=True):
 
 def values_at(feasibility):
     def value_and_gradient(u):
-        value, gradient = feasibility.log_probability(u[None, :])
+        value, gradient = feasibility.value_and_gradient(u[None, :])
         return float(value[0]), gradient[0]
 
     return value_and_gradient
@@ -71,7 +71,7 @@ def test_it_adds_to_log_expected_improvement_and_is_a_log_probability(rng):
     data = observed(25, 3, rng)
     feasibility = Feasibility(data)
     U = rng.uniform(-1, 1, (200, 3))
-    value, gradient = feasibility.log_probability(U)
+    value, gradient = feasibility.value_and_gradient(U)
     assert value.shape == (200,)
     assert gradient.shape == (200, 3)
     assert np.all(value <= 0)

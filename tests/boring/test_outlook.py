@@ -50,6 +50,7 @@ def test_the_model_is_the_optimisers_own_gp_or_else_an_isotropic_one():
     assert isinstance(objective_model(other), ObjectiveModel)
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_it_is_the_maximum_over_the_box_and_no_sample_of_it(direction):
     sign = 1.0 if direction == "minimize" else -1.0

@@ -56,6 +56,7 @@ def _model_of_sine() -> ObjectiveSurrogate | None:
     return told.tell(*_sine()).surrogate
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("exponent", [-1000, 1000])
 def test_values_of_any_size(exponent) -> None:
     X, y = _sine()

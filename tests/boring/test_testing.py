@@ -8,7 +8,8 @@ from numpy.random import default_rng
 import baselines  # noqa: F401 (registers the names)
 from baselines.search.random_search import RandomSearchOptimizer
 from boring.exceptions import InvalidInputError, UnknownNameError
-from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.portfolio import iso_model
+from boring.models.gp import prior_mode
 from boring.optimizer import Optimizer
 from boring.proposal import Proposal
 from boring.surrogate import ObjectivePosterior

@@ -28,6 +28,7 @@ def maker(light_options):
     return cache(lambda name: RunOnce(partial(get_optimizer(name), **light_options.get(name, {}))))
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize(("name", "check"), PAIRS)
 def test_conformance(name, check, maker):
     make = maker(name)

@@ -48,7 +48,7 @@ def test_a_failed_run_carries_its_last_best_on(make_record):
     whole = make_record([3.0, 1.0, 0.0])
     failed = make_record([2.0], budget=3, seed=1, status="failed", error="boom")
     nothing = make_record([], budget=3, seed=2, status="failed", error="boom")
-    curves = regret_curves([whole, failed, nothing], "boring")
+    curves = regret_curves([whole, failed, nothing])
     assert curves.values.tolist() == [[4.0, 2.0, 1.0], [3.0, 3.0, 3.0], [np.inf] * 3]
     assert curves.n_failed == 2
     assert value_curves([whole, failed]).final().tolist() == [0.0, 2.0]

@@ -20,11 +20,10 @@ from experiments.plots import (
 
 @pytest.fixture
 def curves(rng):
-    def falling(label):
-        steps = np.exp(-np.cumsum(rng.random((5, 30)), axis=1))
-        return BestSoFarCurves(steps, "minimize", label)
+    def falling():
+        return BestSoFarCurves(np.exp(-np.cumsum(rng.random((5, 30)), axis=1)))
 
-    return {label: falling(label) for label in ("boring", "sobol", "mine")}
+    return {label: falling() for label in ("boring", "sobol", "mine")}
 
 
 def test_convergence_has_labels_units_bands_and_medians(curves):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from boring.acquisition.domain_search import maximize_in_domain
+from boring.acquisition.domain_maximizer import maximize_in_domain
 from boring.acquisition.local_domain import best_in_domain
 from boring.domain import Domain, GridLattice
 from boring.exceptions import NumericsWarning

@@ -11,7 +11,7 @@ from boring.loop import account
 from boring.loop.subspace_turn import factor_start
 from boring.study._findings import estimate_of
 from boring.subspace.clustered import Stretch
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.stiefel import random_frame
 
 

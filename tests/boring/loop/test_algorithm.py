@@ -1,6 +1,7 @@
 """The default loop: what it finds, what it says, and that it carries on where it stopped."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -72,6 +73,7 @@ def test_phases_weights_and_gate_are_on_record() -> None:
     assert records[optimizer.n_initial].info["gate"] is None, "no subspace before its time"
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_switching_the_subspace_off_leaves_the_portfolio() -> None:
     optimizer, _ = _run("parabola-1-in-3", 1, 20, subspace_every=0, local_from=0, effective_dim=1)
     assert {ask.phase for ask in optimizer.history.asks} == {"initial", "portfolio"}
@@ -158,7 +160,7 @@ def test_what_looked_like_noise_once_keeps_the_plain_process_among_the_speakers(
         return box_search.improvement(*args, trusts_values=trusts_values)
 
     monkeypatch.setattr(algorithm, "improvement", improvement)
-    phases = _phases_after(51, 9, dim, noise_std=noise_std)
+    phases = _phases_after(51, 6, dim, noise_std=noise_std)
     assert "portfolio" in phases
     assert ("plain" in phases[1:]) == rugged
     assert set(trusted) <= {rugged}
@@ -174,30 +176,43 @@ def test_without_fresh_starts_there_are_none() -> None:
     assert phases <= {"initial", "portfolio", "plain", "subspace", "local"}
 
 
-@pytest.mark.parametrize("fresh_starts", [True, False])
-def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
+#: Whose credit a turn's gain is, by its phase; that of any other is the fresh start's.
+CREDITED = {"subspace": "portfolio", "portfolio": "portfolio", "plain": "plain", "local": "local"}
+
+
+def test_who_proposes_has_the_credit() -> None:
     """What an open gate brings is the portfolio's, whoever's turn it takes."""
     problem = get_problem("camelback-2-in-5", 0)
     rng = np.random.default_rng(0)
-    optimizer = BoringOptimizer(
-        problem.space, direction="minimize", seed=0, noise_std=0.02, fresh_starts=fresh_starts
-    )
-    credited = {
-        "subspace": "portfolio",
-        "portfolio": "portfolio",
-        "plain": "plain",
-        "local": "local",
-    }
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0, noise_std=0.02)
     phases = set()
-    for _ in range(45):
+    for _ in range(26):
         x = optimizer.ask()[0]
         phase = optimizer.history.asks[-1].phase
         optimizer.tell(x, problem(x) + 0.02 * rng.standard_normal())
         kind = optimizer.memory.get("credit", {}).get("kind")
         if kind is not None:
             phases.add(phase)
-            assert kind == credited.get(phase, "fresh start")
-    assert {"subspace", "local"} <= phases
+            assert kind == CREDITED[phase]
+    assert phases == set(CREDITED)
+
+
+@pytest.mark.parametrize("fresh_starts", [True, False])
+def test_the_credit_of_a_settled_search_is_who_proposes_instead(fresh_starts, monkeypatch) -> None:
+    optimizer = BoringOptimizer(
+        [(-1, 1)] * 2, direction="minimize", seed=0, local_from=8, fresh_starts=fresh_starts
+    )
+    _drive(optimizer, lambda x: float(x @ x), 9)
+
+    def settled(X, y, local, *_, **__):
+        return SimpleNamespace(x=None, memory=local)
+
+    monkeypatch.setattr(algorithm, "kind_of_turn", lambda *_: "local")
+    monkeypatch.setattr(algorithm, "local_step", settled)
+    optimizer.ask()
+    phase = optimizer.history.asks[-1].phase
+    assert phase.startswith("fresh") == fresh_starts
+    assert optimizer.memory["credit"]["kind"] == CREDITED.get(phase, "fresh start")
 
 
 @pytest.mark.filterwarnings("ignore::boring.exceptions.NonFiniteWarning")
@@ -214,6 +229,7 @@ def test_fresh_starts_survive_failures_and_batches() -> None:
     assert any(phase.startswith("fresh") for phase in phases), phases
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_a_rebuilt_optimiser_asks_the_same_at_every_step() -> None:
     problem = get_problem("parabola-1-in-3", 3)
     early = {"local_from": 8, "subspace_from": 8, "effective_dim": 1}
@@ -226,6 +242,7 @@ def test_a_rebuilt_optimiser_asks_the_same_at_every_step() -> None:
     assert {ask.phase for ask in kept.history.asks} >= {"portfolio", "local", "subspace"}
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_values_are_only_compared_so_sign_and_scale_do_not_matter() -> None:
     problem = get_problem("parabola-1-in-3", 2)
     early = {"local_from": 8, "subspace_from": 8, "effective_dim": 1}

@@ -20,8 +20,8 @@ from boring.loop.portfolio import (
     gradient_metric,
     iso_model,
     one_step_ahead,
-    prior_mode,
 )
+from boring.models.gp import prior_mode
 from boring.models.posterior import LOG_TWO_PI
 from boring.models.priors import dimension_scaled, shared_lengthscale
 from boring.subspace.stiefel import largest_angle, random_frame

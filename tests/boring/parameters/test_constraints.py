@@ -11,7 +11,8 @@ from scipy.optimize import LinearConstraint
 
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
-from boring.parameters.expressions import INACTIVE, parse
+from boring.parameters.expressions import parse
+from boring.parameters.margins import INACTIVE
 from boring.study import Study
 
 PARAMETERS = [

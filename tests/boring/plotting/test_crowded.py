@@ -7,13 +7,16 @@ import pytest
 
 import baselines  # noqa: F401 (registers sobol)
 from boring import plotting
-from boring.loop.portfolio import prior_mode
 from boring.loop.thesis import thesis_model
+from boring.models.gp import prior_mode
 from boring.parameters import Categorical, Integer, Ordinal, Real
 from boring.plotting import _furniture, _labels, new_figure
 from boring.plotting._sweeps import range_of
 from boring.study import Study
 from boring.subspace.passive import qr_complement
+
+# How well a subspace is learned matters to none of these pictures.
+pytestmark = pytest.mark.usefixtures("quick_subspaces")
 
 SMALL, LARGE = (3.5, 2.8), (7.0, 4.4)
 YLABEL = "normalised emittance (mm mrad)"

@@ -12,8 +12,9 @@ import pytest
 from boring import plotting
 from boring.exceptions import InvalidInputError
 from boring.loop.algorithm import BoringOptimizer
-from boring.loop.portfolio import iso_model, prior_mode
+from boring.loop.portfolio import iso_model
 from boring.loop.thesis import thesis_model
+from boring.models.gp import prior_mode
 from boring.plotting import SubspaceTrace, _canvas, _encoding, _labels, new_figure
 from boring.space import Box
 from boring.subspace.passive import qr_complement

@@ -12,9 +12,12 @@ from boring.plotting._sweeps import range_of
 from boring.report._text import shown
 from boring.study import Study
 
+# How well a subspace is learned matters to none of these pictures.
+pytestmark = pytest.mark.usefixtures("quick_subspaces")
+
 
 @pytest.fixture(scope="module")
-def study():
+def study(in_haste):
     """Return a study with a subspace."""
     space = ParameterSpace(
         [
@@ -25,7 +28,9 @@ def study():
         ]
     )
     found = Study(space, direction="minimize", seed=0, n_initial=20)
-    found.run(lambda p: (p["gain"] / 5 + p["phase"] / 180 - 1) ** 2, 24, progress=False)
+    with in_haste():
+        found.run(lambda p: (p["gain"] / 5 + p["phase"] / 180 - 1) ** 2, 24, progress=False)
+        assert found.subspace is not None
     return found
 
 

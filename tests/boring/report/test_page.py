@@ -118,8 +118,9 @@ def study():
 
 
 @pytest.fixture(scope="module")
-def text(study):
-    return html_report(study, title=EVIL, value_label="loss <m>")
+def text(study, in_haste):
+    with in_haste():
+        return html_report(study, title=EVIL, value_label="loss <m>")
 
 
 def test_the_page_has_findings_figures_and_all_evaluations(study, text):
@@ -163,6 +164,7 @@ def test_only_what_the_page_brings_may_act(text):
         assert f"{tag}-src 'sha256-{digest}'" in text
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_table_tells_numbers_of_a_narrow_range_apart():
     """Or a click on the heading could not sort them."""
     study = Study([Real("frequency", 499.654e6, 499.6545e6)], direction="minimize", seed=0)
@@ -191,6 +193,7 @@ def test_one_evaluation():
     assert [a["id"] for a in page.all("figure")] == ["convergence", "parallel"]
 
 
+@pytest.mark.usefixtures("drawn_once", "quick_subspaces")
 def test_a_name_in_another_script_is_no_warning():
     """Figures are measured while they are drawn: tests take warnings for errors."""
     page = check(html_report(quadratic({"温度" * 20: (0.0, 1.0), "b": (0.0, 2.0)}, 6)))
@@ -198,7 +201,7 @@ def test_a_name_in_another_script_is_no_warning():
     assert page.all("img")
 
 
-@pytest.mark.usefixtures("drawn_once")
+@pytest.mark.usefixtures("drawn_once", "quick_subspaces")
 def test_names_of_any_length_are_whole_in_the_text_and_no_warning_of_the_figures():
     names = ["q" * 300, "q" * 299 + "p"]
     made = quadratic(ParameterSpace([Real(name, 0.0, 1.0) for name in names]), 6)

@@ -68,6 +68,7 @@ def test_numbers_of_any_form_are_values_and_no_options(boring, file, value):
     assert json.loads(boring("status", "--json", file)[1])["n_told"] == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_words_like_negative_numbers_stay_as_they_are(boring, file, tmp_path):
     boring("ask", file, "-n", 2)
     assert boring("tell", file, 0, "--failed", "-1")[0] == 0
@@ -182,6 +183,7 @@ def test_a_study_that_another_has_open_is_waited_for(boring, file):
     assert boring("ask", file, "--wait", 0.1)[0] == 0
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_export_import_report_and_pictures(boring, file, tmp_path):
     boring("ask", file, "-n", 14)
     for number in range(14):
@@ -365,6 +367,7 @@ def test_status_has_the_settings_that_are_outstanding(boring, file):
     assert [s["parameters"] for s in status["suggestions"]] == shown
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("command", "name"),
     [("export", "run.json"), ("export", "run.csv"), ("plot", "run.svg"), ("report", "run.html")],

@@ -117,6 +117,7 @@ def test_an_optimiser_that_learns_no_subspace_is_named():
     assert report.outlook.expected_improvement is not None
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_infeasible_points_are_not_best_and_are_counted():
     study = Study(SPACE, direction="minimize", seed=0, n_initial=20, n_constraints=1)
     for suggestion in study.ask(8):
@@ -149,6 +150,7 @@ def test_without_constraints_nothing_is_said_of_them(tmp_path, capsys):
     assert "constraint" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_values_whose_squares_are_no_floats_have_a_spread(size):
     study = Study(SPACE, direction="maximize", seed=0, n_initial=12)
@@ -293,6 +295,7 @@ def test_the_rest_is_held_against_the_noise_or_the_spread():
     assert "The last 5 evaluations did not improve the best value." in str(known)
 
 
+@pytest.mark.usefixtures("quick_subspaces")
 def test_names_with_line_ends_and_tabs_leave_the_tables_in_one_line_each():
     study = Study({"ga\nin": (0.0, 1.0), "b\tc": (0.0, 1.0)}, direction="minimize", seed=0)
     rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@ import pytest
 
 from boring.subspace import clustered
 from boring.subspace.clustered import STRETCHES, choose_and_learn, most_evident_stretch
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.factor_fit import FactorSettings
 from boring.subspace.full_rank import SearchSettings, learn_factor
 from boring.subspace.nearby import NearbyFactors
@@ -76,7 +76,7 @@ def _nearby(factor):
 
 
 def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
-    W, X, y = crowded(3)
+    W, X, y = crowded(3, n=40, dim=4)
     monkeypatch.setattr(clustered, "_dimension", lambda *_: (1, ("a table",)))
     found = most_evident_stretch(
         X, y, None, 3, rng=np.random.default_rng(0), nearby=_nearby(2.0 * W)
@@ -86,7 +86,7 @@ def test_a_factor_of_the_neighbourhood_wins_with_its_own_dimension(monkeypatch):
 
 
 def test_a_factor_of_the_neighbourhood_loses_to_a_better_one_and_to_a_given_dimension():
-    W, X, y = crowded(3)
+    W, X, y = crowded(3, n=40, dim=4)
     rng = np.random.default_rng(0)
     wrong = np.linalg.svd(W)[0][:, [3]]
     found = most_evident_stretch(X, y, None, 2, rng=rng, nearby=_nearby(wrong))

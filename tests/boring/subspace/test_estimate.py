@@ -14,7 +14,8 @@ from boring.exceptions import (
     UnknownNameError,
 )
 from boring.space import Box
-from boring.subspace.estimate import SubspaceEstimate, estimate_active_subspace
+from boring.subspace.estimate import SubspaceEstimate
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.stiefel import is_orthonormal, largest_angle, random_frame
 
 
@@ -81,7 +82,7 @@ def test_units_of_y_change_nothing_but_variances(estimate):
     np.testing.assert_allclose(other_variance, 9.0 * variance, rtol=0.5)
 
 
-@pytest.mark.parametrize("exponent", [-1000, 1000, 1022])
+@pytest.mark.parametrize("exponent", [-1000, 1022])
 def test_values_of_any_size(estimate, exponent):
     _, X, y = ridge()
     huge = estimate_active_subspace(X, np.ldexp(y, exponent), rng=generator())

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from boring.kernels.profiles import MATERN52
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.factor_fit import FactorFit, factor_posterior
 from boring.subspace.importance import activity_scores, jackknife_interval
 from boring.subspace.stiefel import random_frame

@@ -105,8 +105,8 @@ def test_a_late_bloomer_survives_extrapolation() -> None:
     assert result.histories[1].outcome == "finished"
 
 
-def test_infinite_optimism_never_drops() -> None:
-    result = run_restarts([decay(5.0), decay(0.0)], optimism=np.inf)
+def test_none_is_dropped_where_none_shall_be() -> None:
+    result = run_restarts([decay(5.0), decay(0.0)], drop_hopeless=False)
     assert [h.outcome for h in result.histories] == ["finished", "finished"]
 
 
@@ -117,9 +117,9 @@ def test_dropping_does_not_change_the_winner_of_convergent_restarts() -> None:
         with_drops, without = (
             run_restarts(
                 [decay(a, r, rounds=80) for a, r in zip(limits, ratios, strict=True)],
-                optimism=optimism,
+                drop_hopeless=drop_hopeless,
             )
-            for optimism in (1.0, np.inf)
+            for drop_hopeless in (True, False)
         )
         assert with_drops.best_index == without.best_index == int(np.argmin(limits))
         assert any(h.dropped for h in with_drops.histories)
@@ -141,27 +141,27 @@ def test_all_failed_raises_with_history() -> None:
         run_restarts([Series(np.full(3, np.inf))])
 
 
-@pytest.mark.parametrize("concurrent", [1, 2, None])
-def test_concurrency_bounds_how_many_run_and_keeps_the_winner(concurrent: int | None) -> None:
-    alive: list[Series] = []
+@pytest.mark.parametrize("cpu_budget", [None, 60.0])
+def test_restarts_run_one_after_another_with_a_budget_alone(cpu_budget: float | None) -> None:
+    begun: list[Series] = []
+    at_once: list[int] = []
 
     def source() -> Iterator[Series]:
         for limit in (3.0, 2.0, 1.0, 4.0):
-            if concurrent is not None:
-                assert sum(not s.finished and s.position < 11 for s in alive) < concurrent
-            alive.append(decay(limit, rounds=30))
-            yield alive[-1]
+            begun.append(decay(limit, rounds=30))
+            at_once.append(sum(not s.finished and s.position < 11 for s in begun))
+            yield begun[-1]
 
-    result = run_restarts(source(), concurrent=concurrent)
-    assert result.best is alive[2]
+    result = run_restarts(source(), cpu_budget=cpu_budget)
+    assert result.best is begun[2]
     assert len(result.histories) == 4
+    assert max(at_once) == (4 if cpu_budget is None else 1)
 
 
-@pytest.mark.parametrize("name", ["time_budget", "cpu_budget"])
-def test_a_budget_ends_the_run_with_the_best_so_far(name: str) -> None:
+def test_a_budget_ends_the_run_with_the_best_so_far() -> None:
     restarts = [Series(np.linspace(10.0, i, 1001), pause=0.002) for i in range(3)]
     start = time.perf_counter()
-    result = run_restarts(restarts, concurrent=1, **{name: 0.05})
+    result = run_restarts(restarts, cpu_budget=0.05)
     assert time.perf_counter() - start < 1.5
     assert len(result.histories) == 1
     history = result.histories[0]
@@ -171,9 +171,8 @@ def test_a_budget_ends_the_run_with_the_best_so_far(name: str) -> None:
 
 
 def test_a_tiny_budget_still_runs_one_round() -> None:
-    result = run_restarts([decay(0.0), decay(1.0)], time_budget=1e-9)
-    assert len(result.histories[0].losses) == 2
-    assert len(result.histories[1].losses) == 1
+    result = run_restarts([decay(0.0), decay(1.0)], cpu_budget=1e-9)
+    assert [len(history.losses) for history in result.histories] == [2]
 
 
 def test_a_finished_start_takes_no_round() -> None:
@@ -182,19 +181,10 @@ def test_a_finished_start_takes_no_round() -> None:
     assert [len(h.losses) for h in result.histories] == [1, 1]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"window": 2},
-        {"concurrent": 0},
-        {"optimism": 0.0},
-        {"time_budget": 0.0},
-        {"cpu_budget": -1.0},
-    ],
-)
-def test_bad_arguments(options: dict[str, float]) -> None:
-    with pytest.raises(InvalidInputError, match=next(iter(options))):
-        run_restarts([decay(0.0)], **options)  # type: ignore[arg-type]
+@pytest.mark.parametrize("cpu_budget", [0.0, -1.0])
+def test_bad_budgets(cpu_budget: float) -> None:
+    with pytest.raises(InvalidInputError, match="cpu_budget"):
+        run_restarts([decay(0.0)], cpu_budget=cpu_budget)
 
 
 def test_no_restart_is_an_error() -> None:

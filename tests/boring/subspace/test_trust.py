@@ -5,7 +5,7 @@ import pytest
 
 from boring.exceptions import SubspaceWarning
 from boring.kernels.profiles import MATERN32, SQUARED_EXPONENTIAL
-from boring.subspace.estimate import estimate_active_subspace
+from boring.subspace.estimation import estimate_active_subspace
 from boring.subspace.factor_fit import FactorFit, FactorSettings
 from boring.subspace.full_rank import learn_factor
 from boring.subspace.stiefel import random_frame

@@ -31,8 +31,9 @@ def numbers(initial, *arguments):
     return jax.tree.map(lambda one: rng.standard_normal(one.shape).astype(np.float32), shapes)
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 2), (10, 40)])
-def test_shapes_for_any_number_of_inputs_and_observations(d, n, key):
+def test_shapes_of_many_inputs_and_observations(key):
+    """Of one input and a few observations: `test_ivbnn.py`."""
+    d, n = 10, 40
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((n, d)), rng.standard_normal(n)
     width, data = padded(X, y)
