@@ -1,8 +1,11 @@
 """The experiments of the thesis: data, scores, records, report, command, and the page of claims."""
 
+import gzip
+import json
 import re
 import shlex
 import time
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import baselines
 from boring.exceptions import InvalidInputError, UnknownNameError
 from boring.registry import optimizer_names
 from experiments.__main__ import build_parser, main
+from experiments.archive import ARCHIVE
 from experiments.arena import fits
 from experiments.thesis import features, identification, passive, polynomial, surrogate
 from experiments.thesis.command import part_names, thesis_methods
@@ -308,3 +312,27 @@ def test_the_pages_have_every_baseline_and_its_commands_are_understood():
     assert commands
     for command in commands:
         build_parser().parse_args(shlex.split(command, comments=True))
+
+
+def arena_regrets(wanted):
+    """Return final regrets by method and problem, of the records that the README is made from."""
+    regrets = defaultdict(list)
+    with gzip.open(ARCHIVE, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if any(f'"problem":"{problem}"' in line for problem in wanted):
+                run = json.loads(line)
+                regrets[run["method"], run["problem"]].append(abs(run["y_best"] - run["optimum"]))
+    return regrets
+
+
+def test_figures_of_the_arena_on_the_page_are_those_of_its_records():
+    problems = ("camelback-2-in-5", "camelback-2-in-10", "rosenbrock-5-in-10")
+    regrets = arena_regrets(problems)
+    (row,) = (line for line in PAGE.splitlines() if "competitive with the state of the art" in line)
+    assert "(arena)" in row
+    named = {"`boring-thesis`": "boring-thesis", "REMBO": "rembo", "plain GP": "gp"}
+    for words, method in {**named, "Sobol": "sobol", "`boring`": "boring"}.items():
+        found = re.search(rf"{words} (\S+) / (\S+) / ([\d.]+\d)", row)
+        printed = [float(figure) for figure in found.groups()]
+        medians = [np.median(regrets[method, problem]) for problem in problems]
+        np.testing.assert_allclose(printed, medians, rtol=0.1)
