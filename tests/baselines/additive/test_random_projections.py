@@ -88,7 +88,7 @@ def test_projections_belong_to_the_run():
         for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first, same)
-    assert first.shape == (3, 20)
+    assert first.shape == (3, RandomProjectionsOptions().n_projections)
     assert not np.allclose(first, other)
 
 
