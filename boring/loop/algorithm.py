@@ -189,7 +189,7 @@ class BoringOptimizer(NamingOptimizer):
         effort: Effort,
     ) -> Proposal:
         assert step.x is not None
-        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}), context.pending)
         memory["subspace"] = without_score(member.memory, self.space.returned(step.x))
         info: dict[str, InfoValue] = {
             "phase": "local",
@@ -325,7 +325,9 @@ class BoringOptimizer(NamingOptimizer):
             if member.posterior is not None and member.gate > 0:
                 return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         else:
-            member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+            member = keep_score(
+                told.X, log_warp(told.y), memory.get("subspace", {}), context.pending
+            )
             memory["subspace"] = member.memory
         start = recall(memory.get("fresh start", {}), context.data.X, context.pending)
         if start is None or has_settled(start.local, spread, self.space.dim):
@@ -354,7 +356,7 @@ class BoringOptimizer(NamingOptimizer):
         self, W: FloatArray, memory: dict[str, Any], context: ProposalContext, told: Told
     ) -> Proposal:
         """Draw anew what seems not to matter; the subspace's surrogate is judged by the value."""
-        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}), context.pending)
         x = passive_draw(told.incumbent, W, context.rng)
         info = {"phase": PHASE, "directions": W.shape[1], **member.info}
         return Proposal(x, {**memory, "subspace": member.memory}, info)
@@ -376,11 +378,13 @@ class BoringOptimizer(NamingOptimizer):
             or turn % options.subspace_every
             or self.space.dim == 1
         ):
-            return keep_score(X, values, memory)
+            return keep_score(X, values, memory, context.pending)
         limit = min(options.max_effective_dim, self.space.dim)
         noise = warped_noise(told.noise_variance(context.noise_std), y, values)
         known = options.effective_dim
-        return take_turn(X, values, known, limit, memory, context.rng, effort, noise)
+        return take_turn(
+            X, values, known, limit, memory, context.pending, context.rng, effort, noise
+        )
 
     def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
         return effort_of(kind, context.asks, self.options.ask_seconds, context.n_points)
