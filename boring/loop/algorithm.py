@@ -48,6 +48,7 @@ from boring.loop.schedule import (
 )
 from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.loop.trust_region import is_awaited
+from boring.loop.units import in_units
 from boring.optimizer import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.space import Box
@@ -125,7 +126,8 @@ class BoringOptimizer(NamingOptimizer):
         y = told.judged
         if not told.has_incumbent or not context.data.is_informative:
             return self._feasibility_turn(context)
-        memory, remembered = context.memory, dict(context.memory)
+        memory = in_units(context.memory, told.exponent)
+        remembered = dict(memory)
         number = context.n_points
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
         if noisy and number > SURE_UNTIL:
