@@ -214,9 +214,14 @@ class Told:
 
     @classmethod
     def of(cls, data: Observations, rows: np.ndarray | None = None) -> Told:
-        """Return what some rows of the data, with finite values, tell; all by default."""
+        """Return what some rows of the data, with finite values, tell; all by default.
+
+        The exponent is that of all.
+        """
         chosen = data.finite if rows is None else rows
-        y, exponent = moderate(data.y[chosen])
+        values = data.y.copy()
+        values[data.finite], exponent = moderate(data.finite_y)
+        y = values[chosen]
         feasible = data.feasible[chosen]
         if feasible.all():
             return cls(data.X[chosen], y, None, exponent)

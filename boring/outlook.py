@@ -105,7 +105,7 @@ def _model_of_the_better(optimizer: Optimizer) -> tuple[GaussianProcess, Units]:
     y = data.finite_y
     moderated, exponent = moderate(y)
     known = moderate_noise(optimizer.noise_std, exponent)
-    better = y >= np.median(y)
+    better = moderated >= np.median(moderated)
     cube = Box([-1.0] * optimizer.space.dim, [1.0] * optimizer.space.dim)
 
     def fitted(values: FloatArray, units: Units) -> tuple[GaussianProcess, float]:

@@ -90,12 +90,14 @@ def maximize_in_domain(
     points = domain.snap(np.concatenate(list(families.values())))
     labels = np.repeat(list(families), [len(rows) for rows in families.values()])
     points, kept = np.unique(points, axis=0, return_index=True)
-    labels = labels[kept]
-    values = search.evaluate(points)
+    search.families = labels = labels[kept]
+    values = search.evaluate(points, np.arange(len(points)))
     if domain.is_constrained:
         pulled = _pulled_candidates(search, points, np.isneginf(values), center)
+        rows = np.arange(len(points), len(points) + len(pulled))
         points, labels = np.vstack([points, pulled]), np.append(labels, ["pulled"] * len(pulled))
-        values = np.append(values, search.evaluate(pulled))
+        search.families = labels
+        values = np.append(values, search.evaluate(pulled, rows))
     if not np.isfinite(values).any():
         if search.n_evaluations:
             warn(
@@ -108,7 +110,7 @@ def maximize_in_domain(
         )
     starts = choose_starts(values, labels, n_starts)
     candidate_value = search.value
-    points, values, labels = points[starts], values[starts], labels[starts]
+    points, values, search.families = points[starts], values[starts], labels[starts]
     if max_iterations and not domain.is_continuous:
         relaxed = JointSearch(acquisition, points, values, float(values.min()))
         relaxed.run(max_iterations)
@@ -118,7 +120,7 @@ def maximize_in_domain(
         if domain.is_constrained:
             ends = pull_back(domain, points, ends)
         search.offer(points, values, np.arange(len(points)), ends)
-    _, values = search.climb(points, values, max_iterations)
+    search.climb(points, values, max_iterations)
     if search.x is None:
         return as_result(
             center, -np.inf, -np.inf, "replacement", True, search.n_evaluations, search.n_non_finite
@@ -127,7 +129,7 @@ def maximize_in_domain(
         search.x,
         search.value,
         candidate_value,
-        str(labels[int(np.argmax(values))]),
+        search.family,
         False,
         search.n_evaluations,
         search.n_non_finite,

@@ -55,9 +55,13 @@ class DomainSearch:
         The box.
     tolerance : float, default 1e-6
         Closer than this (Euclidean) to an avoided point is not new.
+    families : ndarray of str, shape (m,), optional
+        Kind of each start of the climb; None where nobody asks.
     x : ndarray, shape (D,), or None
         Best point that is snapped, allowed and new.
     value : float
+    family : str
+        Kind of the start that led to it.
     n_evaluations, n_non_finite : int
         Points at which the acquisition was evaluated; how many of them gave NaN or infinity.
     """
@@ -69,21 +73,24 @@ class DomainSearch:
     low: FloatArray
     high: FloatArray
     tolerance: float = DUPLICATE_TOLERANCE
+    families: np.ndarray | None = None
     x: FloatArray | None = None
     value: float = -np.inf
+    family: str = ""
     n_evaluations: int = 0
     n_non_finite: int = 0
 
-    def evaluate(self, points: FloatArray) -> FloatArray:
+    def evaluate(self, points: FloatArray, starts: np.ndarray) -> FloatArray:
         """Return the acquisition of snapped points (k, D); -inf where it may not be asked.
 
-        A point that is not new keeps its value, so that a climb can pass over it.
+        A point that is not new keeps its value, so that a climb can pass over it. ``starts`` (k,)
+        are the rows of the starts that led to them.
         """
         values = np.full(len(points), -np.inf)
         good = self.domain.allowed(points) if len(points) else np.zeros(0, dtype=bool)
         if good.any():
             values[good] = self.values_of(points[good])
-            self._remember(points, values)
+            self._remember(points, values, starts)
         return values
 
     def values_of(self, points: FloatArray) -> FloatArray:
@@ -100,19 +107,19 @@ class DomainSearch:
             return np.ones(len(points), dtype=bool)
         return np.asarray(cdist(points, self.avoid).min(axis=1) > self.tolerance)
 
-    def _remember(self, points: FloatArray, values: FloatArray) -> None:
+    def _remember(self, points: FloatArray, values: FloatArray, starts: np.ndarray) -> None:
         better = np.flatnonzero(values > self.value)
         better = better[self.is_new(points[better])]
         if better.size:
             best = better[int(np.argmax(values[better]))]
             self.x, self.value = points[best].copy(), float(values[best])
+            if self.families is not None:
+                self.family = str(self.families[starts[best]])
 
-    def climb(
-        self, points: FloatArray, values: FloatArray, max_iterations: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def climb(self, points: FloatArray, values: FloatArray, max_iterations: int) -> None:
         """Climb from allowed points (k, D) with their values, all at once, until none gains.
 
-        Returns the points where that ended, and their values; `x` is the best that is new.
+        `x` is the best new point that was met.
         """
         points, values = points.copy(), values.copy()
         active = np.arange(len(points))
@@ -125,7 +132,6 @@ class DomainSearch:
                 self._refine(points, values, active, max_iterations)
             gained = values[active] > before + NEGLIGIBLE * (1.0 + np.abs(before))
             active = active[gained] if not self.domain.is_continuous else active[:0]
-        return points, values
 
     def _step_to_neighbours(
         self, points: FloatArray, values: FloatArray, active: np.ndarray
@@ -135,8 +141,9 @@ class DomainSearch:
             if not active.size or self.domain.is_continuous:
                 break
             around = [self.neighbours(points[row]) for row in active]
-            found = self.evaluate(np.concatenate(around))
-            splits = np.split(found, np.cumsum([len(rows) for rows in around])[:-1])
+            counts = [len(rows) for rows in around]
+            found = self.evaluate(np.concatenate(around), np.repeat(active, counts))
+            splits = np.split(found, np.cumsum(counts)[:-1])
             moved = []
             for row, rows, theirs in zip(active, around, splits, strict=True):
                 if len(theirs) and theirs.max() > values[row]:
@@ -185,7 +192,7 @@ class DomainSearch:
         self, points: FloatArray, values: FloatArray, rows: np.ndarray, theirs: FloatArray
     ) -> None:
         """Replace points by allowed ones that are better, one for each of the rows."""
-        self._take(points, values, rows, theirs, self.evaluate(theirs))
+        self._take(points, values, rows, theirs, self.evaluate(theirs, rows))
 
     def _take(
         self,
@@ -198,7 +205,7 @@ class DomainSearch:
         """Replace points by better ones, one for each row."""
         better = their_values > values[rows]
         points[rows[better]], values[rows[better]] = theirs[better], their_values[better]
-        self._remember(theirs, their_values)
+        self._remember(theirs, their_values, rows)
 
     def _along_constraints(self, u: FloatArray) -> FloatArray | None:
         """Ascend by SLSQP, which follows constraints that are smooth; shape (1, D)."""
@@ -243,7 +250,7 @@ class DomainSearch:
             steps = self.rng.standard_normal((N_MOVES, free.size))
             moves[:, free] += scale * half_width * steps
             moves = np.clip(moves, self.low, self.high)
-            theirs = self.evaluate(moves)
+            theirs = self.evaluate(moves, np.repeat(one, N_MOVES))
             best, before = int(np.argmax(theirs)), values[one].copy()
             self._take(points, values, one, moves[[best]], theirs[[best]])
             scale *= GROW if values[one] > before else SHRINK

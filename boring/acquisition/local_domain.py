@@ -71,7 +71,7 @@ def best_in_domain(
     if domain.allowed(snapped)[0]:
         relaxed = pull_back(domain, snapped, relaxed)
     points = np.vstack([relaxed, reach])
-    values = search.evaluate(points)
+    values = search.evaluate(points, np.arange(len(points)))
     order = np.argsort(-values[1:], kind="stable")[:N_NEIGHBOURS]
     starts = np.append(0, 1 + order)
     starts = starts[np.isfinite(values[starts])]

@@ -55,7 +55,7 @@ class MaximizerResult:
         Best value among the candidates, before the gradient steps.
     family : str
         Kind of start that led to `x` ("uniform", "local", "coordinates", "subspace",
-        "given"), or "replacement" for a near-duplicate.
+        "given"; in a domain "neighbours" and "pulled", too), or "replacement" for a near-duplicate.
     replaced : bool
         Whether the maximiser repeated an old point and `x` is a random replacement.
     n_evaluations : int

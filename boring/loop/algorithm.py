@@ -48,6 +48,7 @@ from boring.loop.schedule import (
 )
 from boring.loop.subspace_turn import SubspaceMember, keep_score, take_turn, without_score
 from boring.loop.trust_region import is_awaited
+from boring.loop.units import in_units
 from boring.optimizer import Proposal, ProposalContext
 from boring.result import InfoValue
 from boring.space import Box
@@ -125,7 +126,8 @@ class BoringOptimizer(NamingOptimizer):
         y = told.judged
         if not told.has_incumbent or not context.data.is_informative:
             return self._feasibility_turn(context)
-        memory, remembered = context.memory, dict(context.memory)
+        memory = in_units(context.memory, told.exponent)
+        remembered = dict(memory)
         number = context.n_points
         noisy = sees_noise(memory.get("portfolio"), context.noise_std)
         if noisy and number > SURE_UNTIL:
@@ -189,7 +191,7 @@ class BoringOptimizer(NamingOptimizer):
         effort: Effort,
     ) -> Proposal:
         assert step.x is not None
-        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}), context.pending)
         memory["subspace"] = without_score(member.memory, self.space.returned(step.x))
         info: dict[str, InfoValue] = {
             "phase": "local",
@@ -325,7 +327,9 @@ class BoringOptimizer(NamingOptimizer):
             if member.posterior is not None and member.gate > 0:
                 return self._subspace_proposal(member, memory, context, told, extra_info, effort)
         else:
-            member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+            member = keep_score(
+                told.X, log_warp(told.y), memory.get("subspace", {}), context.pending
+            )
             memory["subspace"] = member.memory
         start = recall(memory.get("fresh start", {}), context.data.X, context.pending)
         if start is None or has_settled(start.local, spread, self.space.dim):
@@ -354,7 +358,7 @@ class BoringOptimizer(NamingOptimizer):
         self, W: FloatArray, memory: dict[str, Any], context: ProposalContext, told: Told
     ) -> Proposal:
         """Draw anew what seems not to matter; the subspace's surrogate is judged by the value."""
-        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}))
+        member = keep_score(told.X, log_warp(told.y), memory.get("subspace", {}), context.pending)
         x = passive_draw(told.incumbent, W, context.rng)
         info = {"phase": PHASE, "directions": W.shape[1], **member.info}
         return Proposal(x, {**memory, "subspace": member.memory}, info)
@@ -376,11 +380,13 @@ class BoringOptimizer(NamingOptimizer):
             or turn % options.subspace_every
             or self.space.dim == 1
         ):
-            return keep_score(X, values, memory)
+            return keep_score(X, values, memory, context.pending)
         limit = min(options.max_effective_dim, self.space.dim)
         noise = warped_noise(told.noise_variance(context.noise_std), y, values)
         known = options.effective_dim
-        return take_turn(X, values, known, limit, memory, context.rng, effort, noise)
+        return take_turn(
+            X, values, known, limit, memory, context.pending, context.rng, effort, noise
+        )
 
     def _effort(self, kind: Kind, context: ProposalContext) -> Effort:
         return effort_of(kind, context.asks, self.options.ask_seconds, context.n_points)

@@ -17,6 +17,7 @@ from scipy.spatial.distance import pdist
 from boring.loop.schedule import spread_of_first
 from boring.loop.trust_region import same_rows
 from boring.typing import FloatArray
+from boring.warping import moderate
 
 # What a point of this kind is called in the records.
 PHASE = "passive draw"
@@ -87,6 +88,7 @@ def unexplained_changes(
     ndarray, shape (m,), shares of the spread of the first values
         At least zero, oldest first.
     """
+    y, _ = moderate(y)
     spread = spread_of_first(y, n_first)
     apart = float(np.median(pdist(X[:n_first] @ W)))
     changes = []

@@ -147,10 +147,9 @@ def without_score(memory: Mapping[str, Any], x: FloatArray) -> dict[str, Any]:
     return {**memory, "unscored": [*memory["unscored"], x.tolist()]} if memory else {}
 
 
-def _awaited(X: FloatArray, memory: Mapping[str, Any]) -> list[list[float]]:
-    """Return the points without score that are not among the rows of X since the last step."""
-    new = X[int(memory["n"]) :]
-    return [x for x in memory["unscored"] if not same_rows(new, x).any()]
+def _awaited(pending: FloatArray, memory: Mapping[str, Any]) -> list[list[float]]:
+    """Return the points without score that are still out; the others are told or withdrawn."""
+    return [x for x in memory["unscored"] if same_rows(pending, x).any()]
 
 
 def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> float:
@@ -169,13 +168,18 @@ def update_gate(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> floa
     return decayed(gate, (ours - plain)[scored])
 
 
-def keep_score(X: FloatArray, y: FloatArray, memory: Mapping[str, Any]) -> SubspaceMember:
-    """Score new values without refitting (a step that is not the subspace's turn)."""
+def keep_score(
+    X: FloatArray, y: FloatArray, memory: Mapping[str, Any], pending: FloatArray
+) -> SubspaceMember:
+    """Score new values without refitting (a step that is not the subspace's turn).
+
+    Parameters are those of `take_turn`.
+    """
     if not memory:
         return SubspaceMember(None, 0.0, {})
     gate = update_gate(X, y, memory)
     return SubspaceMember(
-        None, gate, {**memory, "gate": gate, "n": len(X), "unscored": _awaited(X, memory)}
+        None, gate, {**memory, "gate": gate, "n": len(X), "unscored": _awaited(pending, memory)}
     )
 
 
@@ -185,6 +189,7 @@ def take_turn(
     effective_dim: int | None,
     max_effective_dim: int,
     memory: Mapping[str, Any],
+    pending: FloatArray,
     rng: np.random.Generator,
     effort: Effort = FULL,
     noise_variance: float | None = None,
@@ -200,6 +205,8 @@ def take_turn(
         None lets the BIC choose up to ``max_effective_dim``, at every relearning.
     memory : mapping
         What `SubspaceMember.memory` was at the last step; empty at the first.
+    pending : ndarray, shape (m, D), scaled units
+        Points out for evaluation.
     rng : numpy.random.Generator
     effort : Effort, optional
         Whether M may be learned anew where that is due, from how many points, and whether anything
@@ -213,7 +220,7 @@ def take_turn(
     if not memory and not learns:
         return SubspaceMember(None, 0.0, {}, left_out=left_out)
     gate = update_gate(X, y, memory)
-    awaited = _awaited(X, memory) if memory else []
+    awaited = _awaited(pending, memory) if memory else []
     n, dim = X.shape
     learned_at = int(memory.get("learned_at", 0))
     last = np.array(memory["theta"]) if memory else None

@@ -179,3 +179,16 @@ def test_known_noise_may_be_of_any_size(scale, noise_std):
     X = np.random.default_rng(0).uniform(size=(20, 2))
     optimizer.tell(X, scale * X.sum(axis=1))
     assert 0.0 <= remaining_improvement(optimizer) < 2.0 * scale
+
+
+@pytest.mark.parametrize("unit", [2.0**1023, 2.0**-1000])
+def test_values_may_be_of_any_size(unit):
+    X = np.random.default_rng(0).uniform(-1, 1, (10, 2))
+    y = 1.5 + 0.2 * np.sum(X**2, axis=1)
+    left, far = (
+        remaining_improvement(
+            BoringOptimizer([(-1, 1)] * 2, direction="maximize", seed=0).tell(X, size * y)
+        )
+        for size in (1.0, unit)
+    )
+    assert far / unit == pytest.approx(left, rel=1e-6)

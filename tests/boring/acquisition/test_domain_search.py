@@ -100,6 +100,19 @@ def test_where_everything_is_taken_the_value_says_so():
     assert found.replaced
 
 
+def test_the_family_is_that_of_the_start_which_led_to_the_point():
+    class Spike(Bowl):
+        """A bowl with one high point, which is taken and at which no other climb arrives."""
+
+        def value(self, X):
+            return np.where(np.all(np.abs(X) < 1e-9, axis=1), 10.0, super().value(X))
+
+    domain = Domain(3, GridLattice(dict.fromkeys(range(3), np.linspace(-1, 1, 41))))
+    found = search(Spike([0.8, -0.7, 0.75], coupling=0.0), domain, avoid=np.zeros((1, 3)))
+    np.testing.assert_allclose(found.x, [0.8, -0.7, 0.75])
+    assert found.family in {"uniform", "coordinates", "neighbours"}, "local is the spike"
+
+
 def test_an_acquisition_that_is_nowhere_finite_is_reported():
     class Nowhere:
         def value(self, X):

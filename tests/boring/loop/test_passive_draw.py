@@ -84,3 +84,14 @@ def test_a_draw_is_held_against_the_incumbent_of_its_time() -> None:
     for told, spread in ((5, 1.0), (6, 6.0)):  # the median shortfall of the first three
         changes = unexplained_changes(X[:told], y[:told], X[[4]], W, 3)
         np.testing.assert_allclose(changes, [0.6 / spread])
+
+
+@pytest.mark.parametrize("unit", [2.0**1022, 2.0**-1000])
+def test_changes_do_not_depend_on_the_unit_of_the_values(unit) -> None:
+    rng = np.random.default_rng(0)
+    X, W = rng.uniform(-1, 1, (8, 3)), np.eye(3)[:, :1]
+    X[5:, 0] = X[4, 0]
+    y = np.array([-1.9, -1.8, -1.9, -1.7, 1.0, 0.5, 0.9, 0.8])
+    changes = unexplained_changes(X, y, X[5:], W, 4)
+    np.testing.assert_array_equal(unexplained_changes(X, unit * y, X[5:], W, 4), changes)
+    assert changes.size == 3

@@ -1,0 +1,54 @@
+"""Units of what the loop remembers."""
+
+import numpy as np
+import pytest
+
+from boring.loop.algorithm import BoringOptimizer
+from boring.loop.units import in_units
+
+
+def test_memories_follow_the_exponent_of_the_values_and_come_back() -> None:
+    start = {"number": 1, "local": {"best": -2.0, "gain": 0.25, "radius": 0.1}}
+    memory = {
+        "local": {"best": 8.0, "gain": 1.0, "promised": 4.0, "noise_std": 2.0, "radius": 0.5},
+        "credit": {"rates": {"local": 4.0}, "best": 8.0, "n": 9, "kind": "plain"},
+        "fresh start": start,
+        "turn": 3,
+    }
+    assert in_units(memory, 0) is memory
+    halves = in_units(memory, 1)
+    assert halves["local"] == {
+        "best": 4.0,
+        "gain": 0.5,
+        "promised": 2.0,
+        "noise_std": 1.0,
+        "radius": 0.5,
+    }
+    assert halves["credit"] == {"rates": {"local": 2.0}, "best": 4.0, "n": 9, "kind": "plain"}
+    assert halves["fresh start"]["local"] == {"best": -1.0, "gain": 0.125, "radius": 0.1}
+    assert in_units(halves, 0) == {**memory, "exponent": 0}
+    assert np.isfinite(in_units(memory, -2000)["credit"]["best"])
+    assert in_units({}, 3) == {"exponent": 3}
+
+
+def test_a_penalty_beyond_all_measure_does_not_make_gains_of_everything() -> None:
+    def run(penalty: float) -> BoringOptimizer:
+        early = {"local_from": 5, "subspace_every": 0}
+        optimizer = BoringOptimizer([[-1, 1]] * 2, direction="minimize", seed=1, **early)
+        for number in range(9):
+            x = optimizer.ask()[0]
+            value = 1e8 * (3.0 + float(np.sum((x - 0.3) ** 2)))
+            optimizer.tell(x, penalty if number == 7 else value)
+        optimizer.ask()
+        return optimizer
+
+    large, beyond = run(1e100), run(1.7e308)
+    np.testing.assert_allclose(beyond.history.X, large.history.X, atol=1e-4)
+    phases = [ask.phase for ask in beyond.history.asks]
+    assert "local" in phases
+    assert "portfolio" in phases
+    scale = 2.0 ** beyond.memory["exponent"]
+    assert scale > 1e6
+    for kind, rate in beyond.memory["credit"]["rates"].items():
+        expected = large.memory["credit"]["rates"][kind]
+        assert scale * rate == pytest.approx(expected, rel=1e-3)
