@@ -136,6 +136,17 @@ def _phases_after(n_told: int, n_asks: int, dim: int, **options) -> list[str]:
     return [ask.phase for ask in optimizer.history.asks]
 
 
+@pytest.mark.parametrize(("noise_std", "is_noise"), [(1e-9, False), (0.3, True)])
+def test_known_noise_counts_where_it_is_large_against_the_values(noise_std, is_noise) -> None:
+    space, early = [[-1, 1]] * 2, {"local_from": 20, "subspace_every": 0}
+    optimizer = BoringOptimizer(space, direction="minimize", noise_std=noise_std, seed=0, **early)
+    for _ in range(10):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, float(np.sum((x - 0.3) ** 2)))
+    assert ("plain" in {ask.phase for ask in optimizer.history.asks[6:]}) == is_noise
+    assert optimizer.best_by_mean is not None
+
+
 @pytest.mark.parametrize(("dim", "local_from"), [(30, 0), (30, 20), (29, 0)])
 def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_from) -> None:
     phases = _phases_after(30, 6, dim, local_from=local_from)
