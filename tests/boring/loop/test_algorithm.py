@@ -191,7 +191,7 @@ def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
     problem = get_problem("camelback-2-in-5", 0)
     rng = np.random.default_rng(0)
     optimizer = BoringOptimizer(
-        problem.space, direction="minimize", seed=0, noise_std=0.02, fresh_starts=fresh_starts
+        problem.space, direction="minimize", seed=0, noise_std=0.06, fresh_starts=fresh_starts
     )
     credited = {
         "subspace": "portfolio",
@@ -203,7 +203,7 @@ def test_who_proposes_has_the_credit(fresh_starts: bool) -> None:
     for _ in range(45):
         x = optimizer.ask()[0]
         phase = optimizer.history.asks[-1].phase
-        optimizer.tell(x, problem(x) + 0.02 * rng.standard_normal())
+        optimizer.tell(x, problem(x) + 0.06 * rng.standard_normal())
         kind = optimizer.memory.get("credit", {}).get("kind")
         if kind is not None:
             phases.add(phase)
