@@ -137,7 +137,9 @@ class BoringOptimizer(NamingOptimizer):
             return self._portfolio_turn(kind_before_local(number, noisy), remembered, context, told)
         spread = spread_of_first(y, max(FEWEST_FIRST, self.n_initial))
         X, local = told.X, memory.get("local", {})
-        noise_std = local.get("noise_std", 0.0) if context.noise_std is None else context.noise_std
+        noise_std = told.noise_std(context.noise_std)
+        if noise_std is None:
+            noise_std = local.get("noise_std", 0.0)
         credit = credit_after(memory.get("credit", {}), y, noise_std)
         leads = leader(credit, spread) if noisy else None
         kind = kind_of_turn(number, X, y, local, spread, noisy, leads)

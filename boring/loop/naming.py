@@ -122,7 +122,8 @@ class NamingOptimizer(Optimizer):
     @property
     def best_by_mean(self) -> BestByMean | None:
         """The feasible visited point that is best by mean; None without noise or such a point."""
-        is_noisy = sees_noise(self.memory.get("portfolio"), self._noise_std)
+        known, portfolio = self._noise_std, self.memory.get("portfolio")
+        is_noisy = sees_noise(portfolio, None) if known is None else known > 0.0
         if not is_noisy or self.surrogate is None:
             return None
         rows = self.data.feasible

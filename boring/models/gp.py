@@ -19,9 +19,12 @@ from boring.models.linalg import cholesky
 from boring.models.posterior import GaussianProcess
 from boring.models.priors import FLAT, Gaussian, ParameterPrior
 from boring.typing import FloatArray
+from boring.warping import LARGEST
 
 # Noise variance of standardised y: floor and ceiling [chosen here].
 NOISE_BOUNDS = (1e-6, 1.0)
+# Known noise variance, at most: sums of many squares of its size are floats.
+MOST_NOISE = LARGEST
 # L-BFGS memory; 20 is what the full-rank learner was measured with.
 LBFGS_MEMORY = 20
 
@@ -77,11 +80,11 @@ class GaussianProcessModel:
         Parameters
         ----------
         variance : float or None
-            Units of y squared.
+            Units of y squared. Whatever is beyond `MOST_NOISE`, infinity included, is that.
         """
         if variance is None:
             return self
-        known = max(variance, self.noise_bounds[0])
+        known = min(max(variance, self.noise_bounds[0]), MOST_NOISE)
         return replace(self, noise_bounds=(known, known))
 
     @property

@@ -138,6 +138,17 @@ def _phases_after(n_told: int, n_asks: int, dim: int, **options) -> list[str]:
     return [ask.phase for ask in optimizer.history.asks]
 
 
+@pytest.mark.parametrize(("noise_std", "is_noise"), [(1e-9, False), (0.3, True)])
+def test_known_noise_counts_where_it_is_large_against_the_values(noise_std, is_noise) -> None:
+    space, early = [[-1, 1]] * 2, {"local_from": 20, "subspace_every": 0}
+    optimizer = BoringOptimizer(space, direction="minimize", noise_std=noise_std, seed=0, **early)
+    for _ in range(10):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, float(np.sum((x - 0.3) ** 2)))
+    assert ("plain" in {ask.phase for ask in optimizer.history.asks[6:]}) == is_noise
+    assert optimizer.best_by_mean is not None
+
+
 @pytest.mark.parametrize(("dim", "local_from"), [(30, 0), (30, 20), (29, 0)])
 def test_of_many_inputs_the_plain_process_speaks_without_noise_too(dim, local_from) -> None:
     phases = _phases_after(30, 6, dim, local_from=local_from)
@@ -184,12 +195,12 @@ def test_who_proposes_has_the_credit() -> None:
     """What an open gate brings is the portfolio's, whoever's turn it takes."""
     problem = get_problem("camelback-2-in-5", 0)
     rng = np.random.default_rng(0)
-    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0, noise_std=0.02)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0, noise_std=0.06)
     phases = set()
     for _ in range(26):
         x = optimizer.ask()[0]
         phase = optimizer.history.asks[-1].phase
-        optimizer.tell(x, problem(x) + 0.02 * rng.standard_normal())
+        optimizer.tell(x, problem(x) + 0.06 * rng.standard_normal())
         kind = optimizer.memory.get("credit", {}).get("kind")
         if kind is not None:
             phases.add(phase)

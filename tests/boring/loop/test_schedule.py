@@ -140,14 +140,16 @@ def test_the_spread_is_that_of_the_first_values() -> None:
     assert spread_of_first(np.ones(4), 2) == 1.0
 
 
-def test_noise_is_what_is_known_or_what_the_portfolio_has_fitted() -> None:
+def test_noise_is_what_the_portfolio_has_fitted_or_knows() -> None:
     noisy = {"theta": {"iso": [0.0, 0.0, float(np.log(2 * NOISY))]}}
     quiet = {"theta": {"iso": [0.0, 0.0, float(np.log(NOISY / 2))]}}
     assert sees_noise(noisy, None)
     assert not sees_noise(quiet, None)
     assert not sees_noise(None, None)
     assert not sees_noise(noisy, 0.0)
-    assert sees_noise(quiet, 0.1)
+    assert sees_noise(noisy, 0.1)
+    assert sees_noise(None, 0.1), "nothing tells yet how much it is"
+    assert not sees_noise(quiet, 0.1), "known, and too little to matter"
 
 
 def test_of_many_inputs_the_plain_process_has_every_second_turn_of_the_portfolio() -> None:

@@ -52,3 +52,32 @@ def test_a_penalty_beyond_all_measure_does_not_make_gains_of_everything() -> Non
     for kind, rate in beyond.memory["credit"]["rates"].items():
         expected = large.memory["credit"]["rates"][kind]
         assert scale * rate == pytest.approx(expected, rel=1e-3)
+
+
+def test_known_noise_is_luck_in_the_units_of_the_values() -> None:
+    def run(unit: float) -> BoringOptimizer:
+        options = {"noise_std": unit, "local_from": 5, "subspace_every": 0}
+        optimizer = BoringOptimizer([[-1, 1]], direction="maximize", seed=0, **options)
+        for x in (-0.9, -0.4, 0.1, 0.5, 0.8):
+            optimizer.tell([x], -unit * (x - 0.3) ** 2)
+        for _ in range(3):
+            x = optimizer.ask()[0]
+            optimizer.tell(x, -unit * float(x[0] - 0.3) ** 2)
+        optimizer.ask()
+        return optimizer
+
+    plain, tiny = run(1.0), run(2.0**-900)
+    assert set(plain.memory["credit"]["rates"].values()) == {0.0}, "noise can have brought as much"
+    assert tiny.memory["credit"]["rates"] == plain.memory["credit"]["rates"]
+
+
+@pytest.mark.parametrize(("unit", "noise_std"), [(1e-100, 1e130), (1.0, 1e308), (1e300, 1e-300)])
+def test_known_noise_may_be_beyond_all_measure(unit, noise_std) -> None:
+    options = {"noise_std": noise_std, "local_from": 5, "subspace_every": 0}
+    optimizer = BoringOptimizer([[-1, 1]], direction="maximize", seed=0, **options)
+    for x in (-0.9, -0.4, 0.1, 0.5, 0.8):
+        optimizer.tell([x], -unit * (x - 0.3) ** 2)
+    for _ in range(3):
+        x = optimizer.ask()[0]
+        optimizer.tell(x, -unit * float(x[0] - 0.3) ** 2)
+    assert {"local", "portfolio"} <= {ask.phase for ask in optimizer.history.asks}
