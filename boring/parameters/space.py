@@ -163,11 +163,11 @@ class ParameterSpace:
                 f"for example {{{self.names[0]!r}: ...}}."
             )
         for name, value in fixed.items():
-            part = self.slice_of(name)
+            place = self.slice_of(name)
             parameter = self.parameters[name]
             checked = parameter.check(value)
             if parameter.n_columns:
-                numbers = range(part.start, part.stop)
+                numbers = range(place.start, place.stop)
                 columns.update(zip(numbers, parameter.encode([checked])[0].tolist(), strict=True))
         if not columns:
             return self.domain
