@@ -21,6 +21,7 @@ from boring.parameters import ParameterSpace, Real
 from boring.parameters.report import SubspaceDescription, describe_subspace
 from boring.registry import OptimizerFactory, get_optimizer
 from boring.state import OptimizerState
+from boring.study.recorded import RecordedStudy
 from boring.typing import FloatArray
 from boring.validation import ELSEWHERE, check_options
 
@@ -83,6 +84,9 @@ class BoringSearchCV(BaseSearchCV):
     optimizer_ : Optimizer
         With all that was told; its points are those of ``space_``, and ``optimizer_.result()`` has
         the subspace, of which `describe_subspace` gives the names.
+    study_ : RecordedStudy
+        The same with names and units, to be looked at: for `boring.plotting`, ``report()``,
+        ``predict`` and `boring.report.write_html_report`.
     space_ : ParameterSpace
     cv_results_, best_estimator_, best_params_, best_score_, best_index_, scorer_, ...
         As in scikit-learn.
@@ -249,6 +253,12 @@ class BoringSearchCV(BaseSearchCV):
         if isinstance(self._run, OptimizerState):
             self._run = Optimizer.from_state(self._run, domain=self.space_.domain)
         return self._run
+
+    @property
+    def study_(self) -> RecordedStudy:
+        """The search as a study, to be looked at; what is told stays with the search."""
+        optimizer = self.optimizer_
+        return RecordedStudy(self.space_, optimizer)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickle keeps: the state of the optimiser in place of itself."""

@@ -153,7 +153,8 @@ class ParameterSpace:
         Raises
         ------
         UnknownNameError, InvalidInputError
-            If a name is not known, or a value is not the parameter's.
+            If a name is not known, a value is not the parameter's, or a constraint of fixed
+            parameters alone does not hold.
         """
         columns: dict[int, float] = {}
         if not isinstance(fixed, Mapping):
@@ -162,13 +163,38 @@ class ParameterSpace:
                 f"for example {{{self.names[0]!r}: ...}}."
             )
         for name, value in fixed.items():
-            part = self.slice_of(name)
+            place = self.slice_of(name)
             parameter = self.parameters[name]
             checked = parameter.check(value)
             if parameter.n_columns:
-                numbers = range(part.start, part.stop)
+                numbers = range(place.start, place.stop)
                 columns.update(zip(numbers, parameter.encode([checked])[0].tolist(), strict=True))
-        return FixedDomain(self.domain, columns) if columns else self.domain
+        if not columns:
+            return self.domain
+        part = FixedDomain(self.domain, columns)
+        self._check_settled(part, fixed)
+        return part
+
+    def _check_settled(self, part: Domain, fixed: Mapping[str, Any]) -> None:
+        """Refuse fixed values by which a constraint is broken, whatever the rest may be."""
+        settled = {
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.when is None and (name in fixed or not parameter.n_columns)
+        }
+        U = self.snap(part.snap(np.zeros((1, self.dim))))
+        broken = [
+            shortened(constraint.describe(), 80)
+            for constraint in self.constraints
+            if constraint.names is not None
+            and settled.issuperset(constraint.names)
+            and not self._encoding.margins(constraint, U)[0] <= 0.0
+        ]
+        if broken:
+            raise InvalidInputError(
+                f"The fixed values must satisfy {shortened('; '.join(broken), 400)}; received "
+                f"{in_brief(dict(fixed))}. Fix other values, or fewer parameters."
+            )
 
     def snap(self, U: ArrayLike) -> FloatArray:
         """Return ``encode(decode(U))``, the nearest points of configurations, shape (n, D)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 
 from boring._spread import mean_and_spread, root_mean_square
 from boring.exceptions import InvalidInputError
@@ -36,6 +37,8 @@ CLIP_SHARE = 0.9
 """Colours and heights of the surrogate plot end at this quantile of the real values."""
 
 N_UNSEEN = 400
+SAME = 1e-9
+"""Points that differ by less, in scaled units, are one."""
 FEWEST = 4
 WIDE = 5.5
 """Narrower figures, in inches, go without the scatter in space."""
@@ -72,7 +75,8 @@ def plot_surrogate(
         The objective: one point (D,) in raw units to a number. Without it the mean is drawn alone.
     X : array_like, shape (m, D), optional
         Where to compare, best at points the model was not fitted to; raw units if there is a box,
-        else scaled. By default points drawn uniformly from the box.
+        else scaled. By default points drawn uniformly from the box. The heading says how many
+        of the model's own are among them: there the error flatters.
     figure : matplotlib.figure.Figure, optional
     space : Box or array_like of shape (D, 2), optional
         Of an estimate's raw inputs.
@@ -119,15 +123,18 @@ def plot_surrogate(
         scaled = raw if box is None else box.scale(raw)
     if isinstance(source, SubspaceEstimate):
         mean = estimate.predictor.predict(scaled)[0]
+        known = estimate.predictor.posterior.X
     else:
         run = points_of(source)
         check_dim(run, dim)
+        known = run.scaled
         mean = model_of(source, run, estimate).predict(raw)[0]
     real = None
     if truth is not None:
         real = as_values([truth(x) for x in raw], len(raw), "values of truth")
     Z = scaled @ readable(estimate, rotate)
-    return plot_surrogate_values(Z, real, mean, figure=figure, unit=unit, title=title)
+    n_known = int(np.sum(cdist(scaled, known, "chebyshev").min(axis=1) <= SAME))
+    return _compared(Z, real, mean, n_known, figure, unit, title)
 
 
 def plot_surrogate_values(
@@ -175,6 +182,19 @@ def plot_surrogate_values(
     for predictions, and a projection by principal components where d > 2.
     """
     canvas.check_figure(figure)
+    return _compared(Z, true_values, predicted_mean, 0, figure, unit, title)
+
+
+def _compared(
+    Z: ArrayLike,
+    true_values: ArrayLike | None,
+    predicted_mean: ArrayLike,
+    n_known: int,
+    figure: Figure | None,
+    unit: str,
+    title: str | None,
+) -> Figure:
+    """Draw the values at points of which the model was trained on so many."""
     points = np.asarray(Z, dtype=np.float64)
     mean = np.asarray(predicted_mean, dtype=np.float64)
     real = None if true_values is None else np.asarray(true_values, dtype=np.float64)
@@ -189,9 +209,11 @@ def plot_surrogate_values(
     heading = [title or ("Surrogate" if real is None else "Surrogate against truth")]
     if real is not None:
         deviation = root_mean_square(mean - real) / max(mean_and_spread(real)[1], 1e-300)
+        origin = f", {n_known} of them seen in training,"
+        if n_known in (0, len(points)):
+            origin = " seen in training," if n_known else " unseen in training,"
         heading.append(
-            f"{len(points)} points unseen in training, "
-            f"RMSE {float(deviation):.2g} of the standard deviation"
+            f"{len(points)} points{origin} RMSE {float(deviation):.2g} of the standard deviation"
         )
     if points.shape[1] == 1:
         figure = figure or canvas.new_figure()

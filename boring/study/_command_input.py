@@ -32,15 +32,13 @@ def space_argument(text: str) -> ParameterSpace:
                     f"--space must be JSON, or the path of a JSON or TOML file. {error}"
                 ) from error
             raise
-        if text.lower().endswith(".toml"):
-            return ParameterSpace.from_dict(found)
         values = _as_object(found, f"The file {text!r}")
     else:
         values = json_object(text, "--space")
     if set(values) <= {"parameters", "constraints"} and isinstance(values.get("parameters"), dict):
         inner = {name: _with_type(value) for name, value in values["parameters"].items()}
         return ParameterSpace.of({**values, "parameters": inner})
-    # JSON has no tuples: two numbers are bounds, any other list holds choices.
+    # Neither JSON nor TOML has tuples: two numbers are bounds, any other list holds choices.
     return ParameterSpace.of({name: _bounds_or_more(value) for name, value in values.items()})
 
 

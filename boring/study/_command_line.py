@@ -60,7 +60,7 @@ Exit codes:
 """
 
 INIT_EPILOG = """\
-What --space takes: JSON, or a file of it. A TOML file has the forms with a type.
+What --space takes: JSON, or a file of it, or a TOML file of the same forms.
   {"gain": [0.1, 10], "angle": [-90, 90]}                   real numbers between bounds
   {"layers": [1, 8]}                                        the same: 3.7 may be asked
   {"layers": {"type": "integer", "low": 1, "high": 8}}      whole numbers

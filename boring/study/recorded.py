@@ -33,7 +33,17 @@ __all__ = ["RecordedStudy"]
 
 
 class RecordedStudy:
-    """Parameters, an optimiser and its file, to be looked at."""
+    """Parameters, an optimiser and its file, to be looked at.
+
+    Parameters
+    ----------
+    space : ParameterSpace
+    optimizer : Optimizer
+        Of the points of this space.
+    """
+
+    def __init__(self, space: ParameterSpace, optimizer: Optimizer) -> None:
+        self._attach(space, optimizer)
 
     def _attach(
         self,

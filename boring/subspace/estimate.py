@@ -38,7 +38,8 @@ class SubspaceEstimate:
     trusted : bool
         Whether refitting cross-validation accepts W; False if it was not asked.
     trust : mapping
-        Its figures; see `boring.subspace.trust.TrustReport`.
+        Its figures; see `boring.subspace.trust.TrustReport`. Of a run also ``"gate"``, the lead
+        in foreseeing the next values (`boring.loop.account`), which then decides with them.
     dimension_table : tuple of DimensionRow
         BIC over d, of the full-rank learner whatever the method; if d was given, one row a kind,
         and none for Tripathy's method.

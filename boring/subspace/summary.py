@@ -57,10 +57,11 @@ def summarize(estimate: SubspaceEstimate, names: Sequence[str] | None = None, to
         ]
     lines.append("importance of parameters (90 % interval)")
     order = np.argsort(-estimate.importance, kind="stable")[:top]
+    width = max(12, *(len(labels[index]) for index in order))
     for index in order:
         low, high = estimate.importance_interval[index]
         interval = "" if np.isnan(low) else f"  [{low:.3f}, {high:.3f}]"
-        lines.append(f"  {labels[index]:<12} {estimate.importance[index]:.3f}{interval}")
+        lines.append(f"  {labels[index]:<{width}} {estimate.importance[index]:.3f}{interval}")
     return "\n".join(lines)
 
 
@@ -81,9 +82,16 @@ def _trust_line(estimate: SubspaceEstimate) -> str:
             f"{estimate.trust['largest_change']:.2%} of the spread at most are left unexplained"
         )
     figures = estimate.trust
+    lead, density = "", figures["log_density"]
+    if figures.get("gate"):
+        ahead = "better" if figures["gate"] > 0 else "worse"
+        lead = (
+            f"over the run it foresaw the next value {ahead} than without a subspace, by "
+            f"{abs(figures['gate']):.3g} nats (the latest count most); "
+        )
     return (
-        f"{verdict}: held-out squared error {figures['error']:.3g} var(y), without a subspace "
-        f"{figures['isotropic_error']:.3g}; log density {figures['log_density']:.3g}, without "
+        f"{verdict}: {lead}held-out squared error {figures['error']:.3g} var(y), without a "
+        f"subspace {figures['isotropic_error']:.3g}; log density {density:.3g}, without "
         f"{figures['isotropic_log_density']:.3g}; folds found {figures['overlap']:.0%} of it "
         f"again; variance inflated {figures['inflation']:.3g} times{drawn}"
     )

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import baselines  # noqa: F401 (registers sobol)
+from boring import plotting
 from boring.exceptions import BudgetWarning, InvalidInputError, NonFiniteWarning, UnknownNameError
 from boring.integrations.search_cv import BoringSearchCV
 from boring.parameters import Categorical, Fixed, Integer, Ordinal, ParameterSpace, Real
@@ -281,6 +282,20 @@ def test_a_fitted_search_survives_pickling_and_goes_on_alike():
     assert again.optimizer_.state().to_json() == fitted.optimizer_.state().to_json()
     np.testing.assert_array_equal(again.optimizer_.ask(), fitted.optimizer_.ask())
     pickle.loads(pickle.dumps(search()))
+
+
+def test_a_search_is_shown_as_a_study_with_the_names_of_its_parameters():
+    with pytest.raises(AttributeError, match="before it is fitted"):
+        search().study_  # noqa: B018
+    fitted = pickle.loads(pickle.dumps(search(n_iter=8).fit(X, Y)))
+    study = fitted.study_
+    assert study.best["parameters"] == fitted.best_params_
+    assert study.best["value"] == fitted.best_score_
+    assert [parameters for _, parameters in study.told()] == fitted.cv_results_["params"]
+    axes = plotting.plot_slices(study).axes
+    assert {"svc__C", "svc__kernel"} <= {panel.get_xlabel() for panel in axes}
+    scales = {panel.get_xlabel(): panel.get_xscale() for panel in axes}
+    assert scales["svc__C"] == "log"
 
 
 def test_known_constraints_hold_and_survive_pickling():

@@ -155,16 +155,35 @@ def test_a_report_tells_what_a_draw_has_changed(monkeypatch: pytest.MonkeyPatch)
     assert reason.startswith("All else drawn anew, the value changed by 25% of the first values'")
 
 
+CHECKED = {"error": 0.1, "isotropic_error": 0.2, "inflation": 1.0}
+CHECKED |= {"log_density": -0.3, "isotropic_log_density": -0.5}
+
+
 def test_a_summary_tells_of_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     estimate = _with_draws(monkeypatch, -1.0, [0.0, 0.002, 0.0], 0.0)
-    checked = {"error": 0.1, "isotropic_error": 0.2, "inflation": 1.0}
-    checked |= {"log_density": -0.3, "isotropic_log_density": -0.5}
-    figures = {**checked, **estimate.trust}
-    text = replace(estimate, trust=figures).summary()
+    text = replace(estimate, trust=CHECKED | estimate.trust).summary()
     assert "trusted: " in text
     assert (
         "all else drawn anew 3 times, changes of the value by 0.20% of the spread at most" in text
     )
+
+
+@pytest.mark.parametrize(
+    ("gate", "words"),
+    [
+        (-15.96, "NOT trusted: over the run it foresaw the next value worse than without a "),
+        (23.4, "trusted: over the run it foresaw the next value better than without a "),
+        (0.0, "NOT trusted: held-out squared error 0.1 var(y)"),
+    ],
+)
+def test_a_summary_names_the_lead_over_the_run_that_decided(
+    monkeypatch: pytest.MonkeyPatch, gate: float, words: str
+) -> None:
+    estimate = _with_draws(monkeypatch, gate, [0.0], 0.0)
+    text = replace(estimate, trust=CHECKED | estimate.trust).summary()
+    assert f"\n{words}" in text
+    if gate:
+        assert f"subspace, by {abs(gate):.3g} nats (the latest count most); held-out" in text
 
 
 def test_of_very_many_points_a_sample_names_the_subspace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,6 +178,27 @@ def test_surrogate_against_truth(make, rank, n_axes) -> None:
     assert "RMSE" not in plotting.plot_surrogate(estimate, X=new).get_suptitle()
 
 
+@pytest.mark.parametrize(
+    ("n_known", "heading"),
+    [
+        (0, "12 points unseen in training, RMSE"),
+        (5, "12 points, 5 of them seen in training, RMSE"),
+        (12, "12 points seen in training, RMSE"),
+    ],
+)
+def test_surrogate_says_how_many_points_it_was_trained_on(make, real, n_known, heading) -> None:
+    optimizer, _, _ = real
+    estimate, known, _ = make.estimate(4, 1)
+    new = np.random.default_rng(8).uniform(-0.9, 0.9, (12 - n_known, 4))
+    told, unscale = optimizer.history.X, optimizer.space.unscale
+    for source, points in (
+        (estimate, np.vstack([known[:n_known], new])),
+        (optimizer, np.vstack([told[:n_known], unscale(new)])),
+    ):
+        title = plotting.plot_surrogate(source, lambda x: x[0], points).get_suptitle()
+        assert heading in title.replace("\n", " ")
+
+
 def test_surrogate_of_a_run_is_in_the_callers_units(real) -> None:
     optimizer, _, _ = real
     figure = plotting.plot_surrogate(optimizer, n_points=20)

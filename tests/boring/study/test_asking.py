@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -18,7 +19,7 @@ from boring.exceptions import (
     UnknownNameError,
 )
 from boring.loop.algorithm import BoringOptimizer
-from boring.parameters import Categorical, Integer, ParameterSpace, Real
+from boring.parameters import Categorical, Fixed, Integer, ParameterSpace, Real
 from boring.study import Study
 from boring.study.cli import main
 
@@ -339,6 +340,27 @@ def test_fixed_values_that_meet_no_constraint_are_what_is_blamed():
         study.ask(fixed={"a": 9})
     assert "signs" not in str(caught.value)
     assert study.ask(fixed={"a": 2})[0].parameters["b"] <= 3
+
+
+def test_fixed_values_that_break_a_constraint_by_themselves_have_it_named():
+    parameters = [
+        Integer("a", 0, 9),
+        Real("b", 0.0, 1.0),
+        Categorical("c", ["x", "y"]),
+        Real("d", 0.0, 1.0, when="c == 'x'"),
+        Fixed("e", 3),
+    ]
+    space = ParameterSpace(parameters, ["a + b <= 5", "a != e", "d <= 0.5"])
+    study = Study(space, direction="minimize", seed=0)
+    refused = [({"a": 7, "b": 0.5}, r"satisfy 'a \+ b <= 5'; received"), ({"a": 3}, "'a != e'")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for fixed, named in refused:
+            with pytest.raises(InvalidInputError, match=f"{named}.*Fix other values"):
+                study.ask(fixed=fixed)
+    assert study.outstanding == []
+    assert study.ask(fixed={"a": 5, "b": 0.0})[0].parameters["a"] == 5
+    assert "d" not in study.ask(fixed={"d": 0.9})[0].parameters  # holds where d is inactive
 
 
 def test_decimal_numbers_are_values():

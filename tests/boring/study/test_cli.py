@@ -7,6 +7,7 @@ import math
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -433,6 +434,24 @@ def test_the_file_of_a_space_is_named_where_it_cannot_be_read(boring, tmp_path, 
     assert message in error
     assert "space.json" in error
     assert "quotation marks" not in error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'gain = [0.1, 10]\noptics = ["old", "new"]\nn = {type = "integer", low = 1, high = 8}\n',
+        'constraints = ["gain <= n"]\n[parameters]\ngain = [0.1, 10]\noptics = ["old", "new"]\n'
+        'n = {type = "integer", low = 1, high = 8}\n',
+    ],
+)
+def test_a_toml_file_has_the_same_forms_as_json(boring, tmp_path, text):
+    for name, written in (("a.toml", text), ("a.json", json.dumps(tomllib.loads(text)))):
+        (tmp_path / name).write_text(written)
+        arguments = ("--space", tmp_path / name, "--direction", "minimize")
+        code, _, err = boring("init", tmp_path / f"{name}.jsonl", *arguments)
+        assert code == 0, err
+    read = [Study.open(path, read_only=True) for path in tmp_path.glob("*.jsonl")]
+    assert read[0].space == read[1].space
 
 
 def test_a_name_that_comes_twice_is_refused_and_no_study_made(boring, tmp_path):

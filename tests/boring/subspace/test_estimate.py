@@ -69,6 +69,11 @@ def test_summary_names_parameters_and_verdict(estimate):
     assert f"  {top} " in text
 
 
+def test_a_summary_keeps_its_columns_under_a_long_name(estimate):
+    rows = estimate.summary(["cavity voltage (kV)", "b", "c", "d", "e"]).splitlines()[-5:]
+    assert len({row.index(" [") for row in rows}) == 1
+
+
 def test_units_of_y_change_nothing_but_variances(estimate):
     # The variances are flat in the likelihood: where their fit ends depends on the last digits.
     _, X, y = ridge()
