@@ -25,12 +25,17 @@ TICK_HEIGHT = 0.22
 """Inches that a tick of a colour bar takes."""
 
 
-def settle(ax: Any) -> None:
-    """Let the layout of a figure find the sizes of its axes: `inches` are final after it."""
-    figure = ax.figure.figure
+def settle(*axes: Any) -> None:
+    """Let the layout of a figure find the sizes of its axes: `inches` are final after it.
+
+    What numbers have in common, such as 1e6, is known after it too, also without a layout.
+    """
+    figure = axes[0].figure.figure
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+    for ax in axes:
+        ax.get_tightbbox()
 
 
 def wrap_texts(*axes: Any) -> None:
@@ -38,7 +43,7 @@ def wrap_texts(*axes: Any) -> None:
 
     A label stands below what the numbers of its axis have in common, such as 1e6.
     """
-    settle(axes[0])
+    settle(*axes)
     for ax in axes:
         if ax.xaxis.get_offset_text().get_text():
             ax.xaxis.labelpad = matplotlib().rcParams["axes.labelpad"] + LABEL_ROW

@@ -259,3 +259,20 @@ def test_colour_bars_say_few_digits_with_a_true_minus(make) -> None:
     texts = [tick.get_text() for tick in bar.get_yticklabels()]
     assert all(len(text) <= 6 for text in texts)
     assert any(text.startswith("−") for text in texts)
+
+
+@pytest.mark.parametrize("layout", [None, "tight", "constrained"])
+def test_what_numbers_have_in_common_stays_legible_on_axes_of_the_caller(make, layout):
+    """Without a layout, matplotlib works it out when it draws, too late for a legend above it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    run = make.run(3)
+    run = make.run(3, y=1e6 + 1e-3 * run.y)
+    figure = Figure(figsize=(16, 9), layout=layout)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(2, 2)
+    plotting.plot_convergence(run, axes[0, 0], ylabel="energy (J)")
+    texts = texts_of(figure)
+    assert "+1e6" in [text.get_text() for text, _ in texts]
+    assert faults(figure) == []
