@@ -195,12 +195,12 @@ def test_who_proposes_has_the_credit() -> None:
     """What an open gate brings is the portfolio's, whoever's turn it takes."""
     problem = get_problem("camelback-2-in-5", 0)
     rng = np.random.default_rng(0)
-    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0, noise_std=0.06)
+    optimizer = BoringOptimizer(problem.space, direction="minimize", seed=0, noise_std=0.1)
     phases = set()
-    for _ in range(26):
+    for _ in range(24):
         x = optimizer.ask()[0]
         phase = optimizer.history.asks[-1].phase
-        optimizer.tell(x, problem(x) + 0.06 * rng.standard_normal())
+        optimizer.tell(x, problem(x) + 0.1 * rng.standard_normal())
         kind = optimizer.memory.get("credit", {}).get("kind")
         if kind is not None:
             phases.add(phase)

@@ -10,6 +10,7 @@ from boring.loop.schedule import (
     DEEP_GAIN,
     DEEP_RADIUS,
     FAILURES_IN_A_ROW,
+    KNOWN_NOISY,
     LONGEST_STREAK,
     MANY_INPUTS,
     NOISY,
@@ -149,7 +150,9 @@ def test_noise_is_what_the_portfolio_has_fitted_or_knows() -> None:
     assert not sees_noise(noisy, 0.0)
     assert sees_noise(noisy, 0.1)
     assert sees_noise(None, 0.1), "nothing tells yet how much it is"
-    assert not sees_noise(quiet, 0.1), "known, and too little to matter"
+    assert sees_noise(quiet, 0.1), "which needs no proof"
+    faint = {"theta": {"iso": [0.0, 0.0, float(np.log(KNOWN_NOISY / 2))]}}
+    assert not sees_noise(faint, 0.1), "known, and too little to matter"
 
 
 def test_of_many_inputs_the_plain_process_has_every_second_turn_of_the_portfolio() -> None:
