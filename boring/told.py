@@ -132,7 +132,7 @@ class ToldRun(RecordedRun):
         Parameters
         ----------
         number : int
-            Of the ask, from 0 in the order of asking.
+            Of the ask, from 0 in the order of asking; ``history.pending`` has those that are out.
 
         Returns
         -------
@@ -166,7 +166,8 @@ class ToldRun(RecordedRun):
     ) -> None:
         """Record checked points (n, D), values (n,) and constraints (n, m)."""
         with self._mutex:
-            self.record(_answered(self._history, self._space, points, values, constraints, error))
+            tells = _answered(self._history, self._space, points, values, constraints, error)
+            self.record(tells, asks_again=True)
 
     def record(
         self,
@@ -175,6 +176,7 @@ class ToldRun(RecordedRun):
         expected: tuple[type[BoringWarning], ...] = (),
         place: Callable[[Tell], str] = _place_of,
         rounded: Callable[[FloatArray], FloatArray] = np.asarray,
+        asks_again: bool = False,
     ) -> None:
         """Record events that were made and checked elsewhere, as :meth:`tell` does its own.
 
@@ -188,6 +190,8 @@ class ToldRun(RecordedRun):
             Says in a warning where a value belongs.
         rounded : callable, optional
             Returns points (n, D), raw units, with those that stand for the same made equal.
+        asks_again : bool
+            Whether who tells gets the pending points first when asking again.
 
         Raises
         ------
@@ -199,7 +203,9 @@ class ToldRun(RecordedRun):
         NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
         """
         with self._mutex:
-            notices = _notices(self._history.X, tells, place, rounded)
+            answered = {tell.ask for tell in tells}
+            out = [number for number in self._history.pending if number not in answered]
+            notices = _notices(self._history.X, tells, place, rounded, out if asks_again else [])
             if self._repeats:
                 notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
             self._history = self._history.with_tells(tells)
@@ -289,8 +295,12 @@ def _notices(
     tells: Sequence[Tell],
     place: Callable[[Tell], str],
     rounded: Callable[[FloatArray], FloatArray],
+    out: Sequence[int],
 ) -> list[Notice]:
-    """Return what is to be said about new tells, given the points told before."""
+    """Return what is to be said about new tells, given the points told before and asks still out.
+
+    Whoever tells a rounded point in place of the one asked is given that one again and again.
+    """
     found: list[Notice] = []
     bad = [tell for tell in tells if not np.isfinite(tell.y)]
     if bad:
@@ -314,12 +324,14 @@ def _notices(
             if len(again) == 1
             else f"{len(again)} points were told before, the first is {place(again[0])}; all"
         )
-        found.append(
-            (
-                DuplicatePointWarning,
-                f"{which} values are kept. Repeat points only to average noise.",
+        message = f"{which} values are kept. Repeat points only to average noise."
+        if out and any(tell.ask is None for tell in again):
+            message += (
+                f" No value answers the asks {in_brief(list(out))}, so that ask returns them "
+                "again: where a rounded point was tried in place of one, tell its value at the "
+                f"point that was asked, or withdraw the ask: withdraw({out[0]})."
             )
-        )
+        found.append((DuplicatePointWarning, message))
     return found
 
 

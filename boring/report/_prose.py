@@ -6,7 +6,7 @@ from typing import Any
 
 from boring.parameters import Fixed, Integer, Real
 from boring.parameters.base import Parameter
-from boring.study._report_words import guess_in_words, no_best_in_words
+from boring.study._report_words import average_in_words, guess_in_words, no_best_in_words
 from boring.study.report import StudyReport
 from boring.study.study import Study, StudyStatus
 
@@ -85,8 +85,10 @@ def _best(source: Source) -> str:
         return heading + tag("p", no_best_in_words(source.report))
     rows, caption = _settings(source)
     whole = table(caption, HEADS, rows, numeric=(1,))
+    sentence = average_in_words(source.report)
+    average = "" if sentence is None else tag("p", escape(sentence))
     if len(rows) <= OPEN_ROWS:
-        return heading + whole
+        return heading + whole + average
     most = [row.parameter for row in source.report.importances[:MOST_OPEN]]
     first = ""
     if most:
@@ -95,7 +97,7 @@ def _best(source: Source) -> str:
         first = table(f"{caption}: the most important", HEADS, chosen, numeric=(1,))
     note = tag("p", "All settings stand in the last section.", class_="on-paper")
     summary = f"<summary>All {len(rows)} settings</summary>"
-    return f"{heading}{first}{note}<details>{summary}{whole}</details>"
+    return f"{heading}{first}{note}<details>{summary}{whole}</details>{average}"
 
 
 def settings_on_paper(source: Source) -> str:

@@ -327,6 +327,17 @@ def _entry(
         checked = space.check(configuration)
     except InvalidInputError as error:
         lost = [name for name, cell in row.cells.items() if _is_lost_none(space, name, cell)]
+        unknown = [
+            name
+            for name, parameter in space.parameters.items()
+            if not (parameter.when or name in row.cells or name in configuration)
+            and parameter.n_columns
+        ]
+        if not lost and unknown and not isinstance(error, OutsideSpaceError):
+            raise type(error)(
+                f"{error} If the data do not know it, say what it was: fill={{{unknown[0]!r}: "
+                "...}, in a shell --fill."
+            ) from error
         if not lost:
             raise
         raise type(error)(

@@ -134,6 +134,8 @@ class StudyReport:
         None where all parameters are named, or none.
     digits : dict of str to int
         In which the best setting is told, of the parameters that need more than six.
+    best_by_mean : dict or None
+        ``parameters``, ``mean`` and ``sd`` of the best on average; None where no noise is seen.
     """
 
     direction: str
@@ -157,6 +159,7 @@ class StudyReport:
     )
     rest: RestReport | None = None
     digits: dict[str, int] = field(default_factory=dict)
+    best_by_mean: dict[str, Any] | None = None
 
     __repr__ = fields_in_brief
 

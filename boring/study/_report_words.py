@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from boring._digits import digits_among
 
 if TYPE_CHECKING:
     from ._report_values import ImportanceReport, OutlookReport, RestReport, StudyReport
 
-__all__ = ["guess_in_words", "no_best_in_words", "outlook_in_words", "report_in_words"]
+__all__ = [
+    "average_in_words",
+    "guess_in_words",
+    "no_best_in_words",
+    "outlook_in_words",
+    "report_in_words",
+]
 
 BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 """Characters of a name, a unit or a reason that end a line or move what follows."""
@@ -20,6 +27,9 @@ MANY = 12
 
 DIGITS = 6
 """Of the best value and its settings, where these suffice."""
+
+DIGITS_OF_MEAN = 2
+"""Of a mean that is no larger than its standard deviation."""
 
 GUESSED = 4
 """Parameters that are named of a subspace that is not trusted (chosen here)."""
@@ -85,18 +95,40 @@ def _best(report: StudyReport) -> list[str]:
         return [no_best_in_words(report)]
     value = report.best["value"]
     digits = digits_among(value, report.outlook.spread, DIGITS)
-    lines = [f"Best value {value:.{digits}g}, with"]
-    parameters = report.best["parameters"]
+    shown, more = _settings(report, report.best["parameters"])
+    lines = [f"Best value {value:.{digits}g}, with", *(f"  {setting}" for setting in shown)]
+    if more:
+        lines.append(f"  and {_count(more, 'other')}, which `best` of the study has.")
+    average = average_in_words(report)
+    return lines if average is None else [*lines, average]
+
+
+def average_in_words(report: StudyReport) -> str | None:
+    """Return a sentence on what is best on average where values are noisy; None without noise."""
+    average = report.best_by_mean
+    if average is None:
+        return None
+    mean, sd = average["mean"], average["sd"]
+    shown, more = _settings(report, average["parameters"])
+    others = [f"and {_count(more, 'other')} (`best_by_mean` of the study)"] if more else []
+    digits = digits_among(mean, sd, DIGITS_OF_MEAN)
+    return (
+        "Values seem noisy, and the best of them lucky: best on average, by the model, is "
+        f"{mean:.{digits}g} (standard deviation {sd:.2g}), with {', '.join([*shown, *others])}."
+    )
+
+
+def _settings(report: StudyReport, parameters: Mapping[str, Any]) -> tuple[list[str], int]:
+    """Return the settings as texts, and how many are left out as they hardly matter."""
     rest = report.rest.parameters if report.rest and len(parameters) > MANY else ()
+    texts = []
     for name, value in parameters.items():
         if name not in rest:
             unit = f" {report.units[name]}" if report.units.get(name) else ""
             digits = report.digits.get(name, DIGITS)
             shown = f"{value:.{digits}g}" if isinstance(value, float) else str(value)
-            lines.append(f"  {name} = {shown}{unit}")
-    if rest:
-        lines.append(f"  and {_count(len(rest), 'other')}, which `best` of the study has.")
-    return lines
+            texts.append(f"{name} = {shown}{unit}")
+    return texts, len(rest)
 
 
 def _subspace(report: StudyReport) -> list[str]:

@@ -91,6 +91,7 @@ class _Task:
     suggestion: Suggestion
     attempts: int = 0
     is_suspect: bool = False
+    was_refused: bool = False
     deadline: float = math.inf
 
 
@@ -164,9 +165,8 @@ class _Runner:
             if any(task.is_suspect for task in self.running.values()):
                 return
             task = self._next_task()
-            if task is None:
+            if task is None or not self._submit(task):
                 return
-            self._submit(task)
         if not self._is_over and not self.running and self.abandoned:
             self.reasons = {"hanging_evaluations": float(len(self.abandoned))}
 
@@ -174,7 +174,8 @@ class _Runner:
         if self.queue:
             if self.queue[0].is_suspect and self.running:
                 return None
-            if self.queue[0].attempts or self.queue[0].is_suspect:
+            first = self.queue[0]
+            if first.attempts or first.is_suspect or first.was_refused:
                 return self.queue.popleft()
             if self.n_started >= self.n_evaluations:
                 return None
@@ -193,13 +194,29 @@ class _Runner:
         self.n_started += 1
         return _Task(suggestion)
 
-    def _submit(self, task: _Task) -> None:
-        parameters = dict(task.suggestion.parameters)
+    def _submit(self, task: _Task) -> bool:
+        """Begin an evaluation; False if the pool is broken and what broke it is to be found first.
+
+        What a broken pool refuses has not run, and did not break it.
+        """
         try:
-            future = self.pool.submit(parameters, self.study.n_constraints, self.timeout)
+            self._begin(task)
         except BrokenExecutor as error:
-            self._died([task], error)
-            return
+            if self.running or not self.pool.rebuild():
+                if not self.running:
+                    self.trouble = self.trouble or error
+                task.was_refused = True
+                self.queue.appendleft(task)
+                return False
+            try:
+                self._begin(task)
+            except BrokenExecutor as again:
+                self._died([task], again)
+        return True
+
+    def _begin(self, task: _Task) -> None:
+        parameters = dict(task.suggestion.parameters)
+        future = self.pool.submit(parameters, self.study.n_constraints, self.timeout)
         if self.timeout is not None:
             task.deadline = time.perf_counter() + self.timeout + GRACE_SECONDS
         self.running[future] = task

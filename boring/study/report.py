@@ -87,6 +87,7 @@ def make_report(study: RecordedStudy, *, with_subspace: bool = True) -> StudyRep
         outlook=outlook_of(study),
         rest=rest_of(study, directions),
         digits={} if status.best is None else _digits(study, status.best["parameters"]),
+        best_by_mean=study.best_by_mean,
     )
 
 

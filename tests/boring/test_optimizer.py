@@ -199,6 +199,19 @@ def test_duplicates_are_kept_and_reported():
     np.testing.assert_array_equal(optimizer.result().y, [1.0, 2.0, 3.0, 4.0])
 
 
+def test_whoever_tells_a_rounded_point_again_is_told_of_the_ask_that_is_still_out():
+    optimizer = stepper()
+    x = optimizer.ask()[0]
+    rounded = np.round(x + 0.004, 2)
+    optimizer.tell(rounded, 1.0)
+    assert (optimizer.ask()[0] == x).all()
+    with pytest.warns(DuplicatePointWarning, match=r"answers the asks \[0\].*: withdraw\(0\)\."):
+        optimizer.tell(rounded, 1.0)
+    assert (optimizer.withdraw(0).ask()[0] != x).any()
+    with pytest.warns(DuplicatePointWarning, match=r"average noise\.$"):
+        optimizer.tell([rounded, optimizer.ask()[0]], [1.0, 2.0])
+
+
 def test_many_duplicates_are_reported_once():
     X = [[0.1, 0.1], [0.2, 0.2], [0.3, 0.3]]
     optimizer = stepper().tell(X, [1.0, 2.0, 3.0])

@@ -65,7 +65,9 @@ def test_a_narrower_space_refuses_what_is_outside_or_leaves_it_out_and_says_so(o
 
 def test_a_new_parameter_is_what_it_was_and_one_that_is_fixed_now_keeps_its_rows(old):
     more = make([Real("gain", 0.1, 10.0), Real("angle", -90.0, 90.0), Real("bias", 0.0, 1.0)])
-    with pytest.raises(InvalidInputError, match=r"Row 0 .*'bias' is missing"):
+    with pytest.raises(
+        InvalidInputError, match=r"Row 0 .*'bias' is missing.* fill={'bias': \.\.\.}"
+    ):
         more.add(old)
     assert more.add(old, fill={"bias": 0.25}) == 3
     assert {row["bias"] for row in more.rows()} == {0.25}

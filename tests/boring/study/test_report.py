@@ -11,6 +11,8 @@ import baselines  # noqa: F401 (registers random and sobol)
 from boring.parameters import Categorical, ParameterSpace, Real
 from boring.parameters.report import describe_subspace
 from boring.report import html_report
+from boring.report._prose import findings
+from boring.report._source import Source
 from boring.study import Study
 from boring.study._findings import _unknown_of_subspace, directions_of, importances_of
 from boring.study.cli import main
@@ -195,6 +197,23 @@ def test_units_and_doubts_are_in_the_text():
     assert "- The number of directions is uncertain." in text
     assert "The last 1 evaluation improved the best value by 0.25." in text
     assert "Outlook" not in str(replace(report, outlook=OutlookReport(None, None, 10, None)))
+
+
+def test_where_values_are_noisy_the_best_on_average_is_named_beside_the_luckiest(monkeypatch):
+    study = Study(SPACE, direction="maximize", seed=0, n_initial=20)
+    for suggestion in study.ask(8):
+        study.tell(suggestion, suggestion.parameters["gain"])
+    plain = make_report(study, with_subspace=False)
+    assert plain.best_by_mean is None
+    cells = {name: study.rows()[3][name] for name in study.space.names}
+    found = {"parameters": cells, "mean": 12.3456, "sd": 0.0567}
+    monkeypatch.setattr(Study, "best_by_mean", found)
+    noisy = make_report(study, with_subspace=False)
+    assert noisy.to_dict()["best_by_mean"] == found
+    for report in (plain, noisy):
+        for text in (str(report), findings(Source(study, report, None, None, "value"))):
+            named = "is 12.35 (standard deviation 0.057), with gain = " in text
+            assert named is (report is noisy)
 
 
 def test_what_is_not_trusted_is_a_guess_without_figures(make):

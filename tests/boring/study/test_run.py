@@ -5,7 +5,13 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import nullcontext, suppress
 from fractions import Fraction
 from functools import partial
@@ -272,6 +278,52 @@ def test_processes_whose_worker_is_killed_every_time_fail_alone():
     for row in study.rows():
         assert (row["status"] == "failed") == (row["b"] > 0.3)
         assert row["status"] == "ok" or "worker died" in row["error"]
+
+
+class Breaking(Executor):
+    """Evaluates at once; of the number given the worker dies, which shows at the next submit."""
+
+    _max_workers = 2
+
+    def __init__(self, deadly, seen):
+        self.deadly, self.seen, self.dying = deadly, seen, None
+
+    def submit(self, fn, *args):
+        parameters = args[1]
+        if parameters not in self.seen:
+            self.seen.append(parameters)
+        future = Future()
+        if self.dying is not None:
+            if not self.dying.done():
+                self.dying.set_exception(BrokenExecutor("a worker died"))
+            raise BrokenExecutor("a worker died")
+        if self.seen.index(parameters) == self.deadly:
+            self.dying = future
+        else:
+            future.set_result(fn(*args))
+        return future
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        if self.dying is not None and not self.dying.done():
+            self.dying.set_exception(BrokenExecutor("a worker died"))
+
+
+def test_what_a_broken_pool_refuses_did_not_break_it():
+    study, seen = make(), []
+    status = study.run(loss, 5, executor=lambda: Breaking(2, seen))
+    assert (status.n_told, status.n_failed) == (5, 1)
+    failed = [row["number"] for row in study.rows() if row["status"] == "failed"]
+    assert failed == [2]
+    check_values(study)
+
+
+def test_a_pool_that_was_broken_before_the_run_is_replaced():
+    study = make()
+    with ProcessPoolExecutor(1) as pool:
+        with suppress(BrokenExecutor):
+            pool.submit(os._exit, 3).result()
+        status = study.run(loss, 2, executor=pool)
+    assert (status.n_told, status.n_failed) == (2, 0)
 
 
 def test_functions_that_cannot_travel_are_refused_before_anything_is_asked():
