@@ -29,7 +29,10 @@ DrawT = TypeVar("DrawT", bound=Callable[..., Any])
 
 
 def takes_studies(draw: DrawT) -> DrawT:
-    """Let a function that draws an optimiser draw a study, with the names of its columns."""
+    """Let a function that draws an optimiser draw a study, with the names of its columns.
+
+    An objective that is drawn beside it takes configurations, as that of a study does.
+    """
     signature = inspect.signature(draw)
 
     @wraps(draw)
@@ -42,6 +45,11 @@ def takes_studies(draw: DrawT) -> DrawT:
         if "names" in signature.parameters:
             columns = [literal(name) for name in source.space.column_names]
             bound.arguments.setdefault("names", columns)
+        truth = bound.arguments.get("truth")
+        if callable(truth):
+            bound.arguments["truth"] = lambda point: truth(
+                source.space.as_given(source.space.decode(point[None, :])[0])
+            )
         return draw(*bound.args, **bound.kwargs)
 
     return cast(DrawT, drawn)

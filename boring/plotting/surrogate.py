@@ -72,7 +72,8 @@ def plot_surrogate(
         An optimiser brings its surrogate; for a result a model is fitted to its points, for an
         estimate its own predictor is used.
     truth : callable, optional
-        The objective: one point (D,) in raw units to a number. Without it the mean is drawn alone.
+        The objective: one point (D,) in raw units to a number, of a study one configuration.
+        Without it the mean is drawn alone.
     X : array_like, shape (m, D), optional
         Where to compare, best at points the model was not fitted to; raw units if there is a box,
         else scaled. By default points drawn uniformly from the box. The heading says how many
@@ -117,6 +118,8 @@ def plot_surrogate(
     if X is None:
         n = as_positive_int(n_points, "n_points", FEWEST)
         scaled = as_generator(rng or np.random.default_rng(0)).uniform(-1.0, 1.0, (n, dim))
+        if isinstance(source, Optimizer):
+            scaled = source.domain.snap(scaled)
         raw = scaled if box is None else box.unscale(scaled)
     else:
         raw = as_points(X, dim, "X")

@@ -64,6 +64,19 @@ def test_every_picture_takes_a_study(study, name) -> None:
     assert draw(study) is not None
 
 
+def test_the_truth_of_a_study_takes_configurations(study) -> None:
+    seen = []
+
+    def truth(parameters):
+        seen.append(parameters)
+        return (parameters["gain"] / 5 + parameters["phase"] / 180 - 1) ** 2
+
+    plotting.plot_surrogate(study, truth, n_points=12)
+    drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 4))
+    assert seen == study.space.decode(study.optimizer.domain.snap(drawn))
+    assert {p["optics"] for p in seen} == {"old", "new"}
+
+
 def test_studies_and_optimisers_stand_for_their_results_so_far(study) -> None:
     optimizer = BoringOptimizer([(-1, 1)] * 2, direction="minimize", seed=0)
     optimizer.tell([[0.0, 0.5], [0.5, 0.0]], [3.0, 2.0])
