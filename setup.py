@@ -58,7 +58,7 @@ DEV = [
     "pytest-timeout>=2.2",
     "pytest-xdist>=3.5",
     "ruff>=0.5",
-    "setuptools>=77",
+    "setuptools>=77.0.3",
 ]
 
 setup(
