@@ -39,7 +39,7 @@ BBOB = ["ioh>=0.4.2"]
 # Evaluation on more than one machine; boring/study loads nothing of it.
 DASK = ["distributed>=2024.1"]
 # Independent references of the tests.
-REFERENCES = ["autograd>=1.7", *TASKS]
+REFERENCES = ["autograd>=1.8", *TASKS]
 
 DEV = [
     *GPY,
