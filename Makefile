@@ -77,7 +77,8 @@ test-lowest: ## The tests with the lowest versions that setup.py allows (in .ven
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  -c $(LOWEST)/constraints.txt -e '.[dev]'
 	@echo "==> Testing"
-	@$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -q
+	@$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal -q \
+	  -W ignore::DeprecationWarning  # old releases make calls that are out of date by now
 
 lint: $(INSTALLED) ## Style, layout and docstrings (ruff)
 	@echo "==> Linting with ruff"
