@@ -118,8 +118,8 @@ def sees_noise(portfolio: Mapping[str, Any] | None, noise_std: float | None) -> 
     Known noise that is small against the values is none to be patient with: 45 evaluations of the
     camelback in five inputs with ``noise_std=1e-10`` ended at 7e-4 and 2e-3 when all that is known
     counted, at 2e-9 and 9e-9 with 0. With noise of 1 % of the range six runs are as before; with a
-    sixth of it level (6e-6 to .0014, and 1e-4 to 9e-4). From `NOISY` on, the point best by mean was
-    worse in 1 %'s in five of ten runs, better in one.
+    sixth of it level (6e-6 to .0014, and 1e-4 to 9e-4). Had known noise to pass `NOISY`, too, the
+    point best by mean would be worse in five of ten runs with noise of 1 %, and better in one.
     """
     if not portfolio or noise_std == 0.0:
         return bool(noise_std)

@@ -54,25 +54,7 @@ def test_a_penalty_beyond_all_measure_does_not_make_gains_of_everything() -> Non
         assert scale * rate == pytest.approx(expected, rel=1e-3)
 
 
-def test_known_noise_is_luck_in_the_units_of_the_values() -> None:
-    def run(unit: float) -> BoringOptimizer:
-        options = {"noise_std": unit, "local_from": 5, "subspace_every": 0}
-        optimizer = BoringOptimizer([[-1, 1]], direction="maximize", seed=0, **options)
-        for x in (-0.9, -0.4, 0.1, 0.5, 0.8):
-            optimizer.tell([x], -unit * (x - 0.3) ** 2)
-        for _ in range(3):
-            x = optimizer.ask()[0]
-            optimizer.tell(x, -unit * float(x[0] - 0.3) ** 2)
-        optimizer.ask()
-        return optimizer
-
-    plain, tiny = run(1.0), run(2.0**-900)
-    assert set(plain.memory["credit"]["rates"].values()) == {0.0}, "noise can have brought as much"
-    assert tiny.memory["credit"]["rates"] == plain.memory["credit"]["rates"]
-
-
-@pytest.mark.parametrize(("unit", "noise_std"), [(1e-100, 1e130), (1.0, 1e308), (1e300, 1e-300)])
-def test_known_noise_may_be_beyond_all_measure(unit, noise_std) -> None:
+def a_run_in_known_noise(unit: float, noise_std: float) -> BoringOptimizer:
     options = {"noise_std": noise_std, "local_from": 5, "subspace_every": 0}
     optimizer = BoringOptimizer([[-1, 1]], direction="maximize", seed=0, **options)
     for x in (-0.9, -0.4, 0.1, 0.5, 0.8):
@@ -80,4 +62,17 @@ def test_known_noise_may_be_beyond_all_measure(unit, noise_std) -> None:
     for _ in range(3):
         x = optimizer.ask()[0]
         optimizer.tell(x, -unit * float(x[0] - 0.3) ** 2)
+    optimizer.ask()
+    return optimizer
+
+
+def test_known_noise_is_luck_in_the_units_of_the_values() -> None:
+    plain, tiny = (a_run_in_known_noise(unit, unit) for unit in (1.0, 2.0**-900))
+    assert set(plain.memory["credit"]["rates"].values()) == {0.0}, "noise can have brought as much"
+    assert tiny.memory["credit"]["rates"] == plain.memory["credit"]["rates"]
+
+
+@pytest.mark.parametrize(("unit", "noise_std"), [(1e-100, 1e130), (1.0, 1e308), (1e300, 1e-300)])
+def test_known_noise_may_be_beyond_all_measure(unit, noise_std) -> None:
+    optimizer = a_run_in_known_noise(unit, noise_std)
     assert {"local", "portfolio"} <= {ask.phase for ask in optimizer.history.asks}
