@@ -41,7 +41,7 @@ from boring.models.priors import Gaussian, dimension_scaled
 from boring.sample import sample
 from boring.subspace.gradient_metric import metric_map
 from boring.typing import BoolArray, FloatArray
-from boring.warping import moderate, moderate_noise, restore
+from boring.warping import moderate, moderate_noise, moderate_std
 
 # Priors on values in units of the median |c|, and on the latent function of a probit.
 # [chosen here]
@@ -252,7 +252,7 @@ class Told:
 
     def noise_std(self, noise_std: float | None) -> float | None:
         """Return a known noise in the units of ``y``; None if it is not known."""
-        return None if noise_std is None else float(restore(np.asarray(noise_std), -self.exponent))
+        return moderate_std(noise_std, self.exponent)
 
     def noise_variance(self, noise_std: float | None) -> float | None:
         """Return the square of a known noise in the units of ``y``; None if it is not known."""

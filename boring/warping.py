@@ -195,6 +195,14 @@ def _ranks_from_best(y: FloatArray) -> FloatArray:
     return np.asarray((last - 0.5 * (counts - 1))[where])
 
 
+def moderate_std(noise_std: float | None, exponent: int) -> float | None:
+    """Return a known noise in the units of moderated values; None if not known.
+
+    Parameters are those of `moderate_noise`.
+    """
+    return None if noise_std is None else float(restore(np.asarray(noise_std), -exponent))
+
+
 def moderate_noise(noise_std: float | None, exponent: int) -> float | None:
     """Return the square of a known noise in the units of moderated values; None if not known.
 
@@ -205,9 +213,8 @@ def moderate_noise(noise_std: float | None, exponent: int) -> float | None:
     exponent : int
         Of `moderate`.
     """
-    if noise_std is None:
-        return None
-    return min(float(restore(np.asarray(noise_std), -exponent)), LARGEST) ** 2
+    known = moderate_std(noise_std, exponent)
+    return None if known is None else min(known, LARGEST) ** 2
 
 
 def warped_noise(noise_variance: float | None, y: FloatArray, warped: FloatArray) -> float | None:
