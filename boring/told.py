@@ -203,12 +203,12 @@ class ToldRun(RecordedRun):
         NonFiniteWarning, DuplicatePointWarning, ConstantObjectiveWarning
         """
         with self._mutex:
-            answered = {tell.ask for tell in tells}
-            out = [number for number in self._history.pending if number not in answered]
-            notices = _notices(self._history.X, tells, place, rounded, out if asks_again else [])
+            history = self._history.with_tells(tells)
+            out = history.pending if asks_again else ()
+            notices = _notices(self._history.X, tells, place, rounded, out)
             if self._repeats:
                 notices = [notice for notice in notices if notice[0] is not DuplicatePointWarning]
-            self._history = self._history.with_tells(tells)
+            self._history = history
             self._stop_reason = {}
             self.flush()
             if self._is_newly_constant():
